@@ -1,0 +1,92 @@
+"""The one door to a JSON codec: orjson where it is installed, else the standard library. One contract, both tested.
+
+- `loads` reads what an upstream sends. orjson refuses lone surrogates, NaN, Infinity and 1e400 and turns integers past
+  64 bit into floats; in these cases the standard library reads, so that both codecs give the same values.
+- `loads_exact` reads request bodies: the standard library, integers exact, NaN and Infinity refused (RFC 8259 has no
+  such numbers).
+- `dumps` writes compact UTF-8 and never fails on JSON values: lone surrogates go out as ASCII escapes, numbers that
+  JSON can't express as null.
+
+Both readers raise ValueError for what is not JSON or is nested deeper than the codec reads.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+try:
+    import orjson
+
+    HAS_ORJSON = True
+except ImportError:
+    HAS_ORJSON = False
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_encode_ascii = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
+_long_integer = re.compile(rb"[0-9]{19}").search  # 2**63 has 19 digits
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+_decode_exact = json.JSONDecoder(parse_constant=_refuse_constant).decode
+
+
+def loads_exact(data: bytes) -> Any:
+    """Read a request body; ValueError for what is not UTF-8 JSON."""
+    try:
+        return _decode_exact(data.decode("utf-8-sig"))
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def _stdlib_loads(data: bytes) -> Any:
+    try:
+        return json.loads(data.decode("utf-8", "replace"))
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def _stdlib_dumps(value: Any) -> bytes:
+    try:
+        return _encode(value).encode()
+    except UnicodeEncodeError:
+        return _encode_ascii(value).encode()
+    except ValueError:  # NaN or infinite
+        return _stdlib_dumps(_without_odd_numbers(value))
+
+
+def _without_odd_numbers(value: Any) -> Any:
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case dict():
+            return {key: _without_odd_numbers(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_without_odd_numbers(item) for item in value]
+        case _:
+            return value
+
+
+def _fast_loads(data: bytes) -> Any:
+    if _long_integer(data):
+        return _stdlib_loads(data)
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return _stdlib_loads(data)
+
+
+def _fast_dumps(value: Any) -> bytes:
+    try:
+        return orjson.dumps(value)
+    except TypeError:  # a lone surrogate, or an integer past 64 bit
+        return _stdlib_dumps(value)
+
+
+loads = _fast_loads if HAS_ORJSON else _stdlib_loads
+dumps = _fast_dumps if HAS_ORJSON else _stdlib_dumps

@@ -1,0 +1,8 @@
+"""What each family of chat servers takes: the fields are in `base`, the table of presets in `registry`."""
+
+from __future__ import annotations
+
+from .base import FORWARDABLE, Dialect
+from .registry import PRESETS, preset
+
+__all__ = ["FORWARDABLE", "PRESETS", "Dialect", "preset"]

@@ -1,0 +1,95 @@
+"""What all endpoints share with HTTP: a bounded request body, a JSON answer, an error answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from .. import _json
+from ..errors import (
+    InvalidRequestError,
+    MethodNotAllowedError,
+    OverloadedError,
+    RequestTimeoutError,
+    RequestTooLargeError,
+    ResponsesError,
+    UpstreamError,
+)
+from ..options import Limits
+from ..upstream.decoding import decode_request_body
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+
+class ClientLeftError(Exception):
+    """The client went before its request was whole: half a request is no request."""
+
+
+async def read_json(scope: Scope, receive: Receive, limits: Limits) -> Any:
+    """The request's JSON, decoded within the limits.
+
+    Raises RequestTooLargeError, RequestTimeoutError, UnsupportedEncodingError, InvalidRequestError; ClientLeftError.
+    """
+    headers = dict(scope["headers"])
+    body = await _read_body(headers, receive, limits)
+    encoding = headers.get(b"content-encoding", b"").decode("latin-1").strip().lower()
+    if encoding and encoding != "identity":
+        body = decode_request_body(body, encoding, limits.max_request_bytes)
+    try:
+        return _json.loads_exact(body)
+    except ValueError as error:  # UnicodeDecodeError is one
+        raise InvalidRequestError(
+            "We could not parse the JSON body of your request. The body must be one JSON object, in UTF-8, sent with "
+            "Content-Type: application/json."
+        ) from error
+
+
+async def _read_body(headers: dict[bytes, bytes], receive: Receive, limits: Limits) -> bytes:
+    length = headers.get(b"content-length", b"")
+    if length.isdigit() and int(length) > limits.max_request_bytes:
+        raise _too_large(limits)
+    pieces: list[bytes] = []
+    room = limits.max_request_bytes
+    more = True
+    while more:
+        message = None
+        with anyio.move_on_after(limits.body_timeout):
+            message = await receive()
+        if message is None:
+            raise RequestTimeoutError(f"No byte of the request body came for {limits.body_timeout:g} seconds.")
+        if message["type"] == "http.disconnect":
+            raise ClientLeftError
+        pieces.append(message.get("body", b""))
+        room -= len(pieces[-1])
+        if room < 0:
+            raise _too_large(limits)
+        more = message.get("more_body", False)
+    return b"".join(pieces)
+
+
+def _too_large(limits: Limits) -> RequestTooLargeError:
+    return RequestTooLargeError(f"The request body is larger than {limits.max_request_bytes} bytes.")
+
+
+async def send_json(
+    send: Send, value: Any, *, status: int = 200, headers: list[tuple[bytes, bytes]] | None = None
+) -> None:
+    """Answer with one JSON value."""
+    body = _json.dumps(value)
+    all_headers = [*(headers or []), (b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": status, "headers": all_headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+async def send_error(send: Send, error: ResponsesError) -> None:
+    """Answer with an OpenAI error object, and with the headers that clients act on."""
+    headers: list[tuple[bytes, bytes]] = []
+    if isinstance(error, UpstreamError):
+        headers = error.headers
+    elif isinstance(error, MethodNotAllowedError):
+        headers = [(b"allow", error.allowed.encode())]
+    elif isinstance(error, OverloadedError):
+        headers = [(b"retry-after", b"%d" % error.retry_after)]
+    await send_json(send, error.body(), status=error.status, headers=headers)

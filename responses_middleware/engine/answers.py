@@ -1,0 +1,223 @@
+"""The two forms in which a client gets its answer: a stream of events, and one JSON object. Both take the upstream's
+answer as it comes.
+
+Nothing is sent before the upstream's status is known and its first frame understood, so that its 401 stays a 401 and
+its 429 a 429.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from .. import _json
+from ..errors import ResponsesError, UpstreamError, UpstreamProtocolError
+from ..options import Limits
+from ..stream.frames import KEEPALIVE
+from ..stream.transcoder import Transcoder
+from ..translate.failure import from_error_body
+from ..upstream.headers import answer_headers
+from .watch import Pulse
+
+if TYPE_CHECKING:
+    from starlette.types import Send
+
+    from ..upstream.base import Headers
+
+Keep = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+class Answer:
+    """What both forms share: the upstream's status, its error body, and the end. It is the Sink of one turn.
+
+    Args:
+        transcoder: reads the answer.
+        headers: of ours, sent beside those of the upstream.
+        keep: stores the finished response; called before the client can learn that it is finished.
+    """
+
+    def __init__(
+        self,
+        transcoder: Transcoder,
+        send: Send,
+        pulse: Pulse,
+        *,
+        headers: Headers,
+        same_origin: bool,
+        limits: Limits,
+        keep: Keep,
+    ) -> None:
+        self.transcoder = transcoder
+        self.error: UpstreamError | None = None  # instead of an answer; nothing was sent
+        self.begun = False  # something was sent
+        self.finished = False
+        self._send = send
+        self._pulse = pulse
+        self._own_headers = headers
+        self._same_origin = same_origin
+        self._limits = limits
+        self._keep = keep
+        self._status = 0
+        self._headers: Headers = []
+        self._error_body: list[bytes] | None = None
+        self._error_room = limits.max_error_bytes
+
+    # -- the Sink
+    async def start(self, status: int, headers: Headers) -> None:
+        self._pulse.received = now = time.monotonic()
+        self._status = status
+        self._headers = answer_headers(headers, same_origin=self._same_origin)
+        if not 200 <= status < 300:
+            self._error_body = []
+            self._pulse.error_since = now
+
+    async def body(self, data: bytes) -> None:
+        self._pulse.received = now = time.monotonic()
+        if self._error_body is None:
+            await self._answer(data, now)
+        elif self._error_room > 0:
+            self._error_body.append(data[: self._error_room])
+            self._error_room -= len(data)
+            self.finished = self._error_room <= 0
+            if self.finished:
+                self.refuse()
+
+    async def end(self) -> None:
+        if self._error_body is not None:
+            self.refuse()
+        else:
+            await self.conclude(None)
+
+    # -- for the engine
+    def refuse(self) -> None:
+        """Take what was read of the upstream's refusal as the error."""
+        body = b"".join(self._error_body or [])
+        self.error = from_error_body(self._status, body, self._headers)
+        self.finished = True
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the upstream's status says that there is no answer."""
+        return self._error_body is not None
+
+    async def keepalive(self) -> None:
+        """Keep a quiet connection open."""
+
+    async def conclude(self, error: ResponsesError | None) -> None:
+        """The upstream's answer has ended, or broke."""
+        raise NotImplementedError
+
+    async def _answer(self, data: bytes, now: float) -> None:
+        raise NotImplementedError
+
+    async def _keep_response(self) -> None:
+        """Store what is finished before the client learns of it; a store that fails is told as `store: false`."""
+        terminal = self.transcoder.terminal
+        if terminal is not None:
+            await self._keep(terminal["response"])
+
+    def _all_headers(self, *more: tuple[bytes, bytes]) -> Headers:
+        return [*self._headers, *self._own_headers, *more]
+
+
+class StreamedAnswer(Answer):
+    """Server-sent events, one send for each read of the upstream."""
+
+    _sending: anyio.Event | None = None  # the watch's comment is on its way: two sends never overlap
+
+    async def _answer(self, data: bytes, now: float) -> None:
+        transcoder, pulse = self.transcoder, self._pulse
+        read = transcoder.frames_read
+        try:
+            out = transcoder.feed(data)
+        except UpstreamError as error:  # in the first frame: it can still be a status
+            self._refuse_with(error)
+            return
+        if transcoder.frames_read != read:
+            pulse.progress = now
+        if transcoder.ended:
+            await self._finish(out)
+        elif out:
+            await self._write(out)
+
+    async def conclude(self, error: ResponsesError | None) -> None:
+        if self.finished:
+            return
+        try:
+            out = self.transcoder.finish(error)
+        except UpstreamError as failure:
+            self._refuse_with(failure)
+            return
+        await self._finish(out)
+
+    async def keepalive(self) -> None:
+        if self.finished or self._status == 0 or self.is_refused:
+            return  # never before the upstream's status: an error must still be able to be one
+        self._sending = anyio.Event()
+        try:
+            await self._write_now(self.transcoder.begin() or KEEPALIVE)
+        finally:
+            sending, self._sending = self._sending, None
+            sending.set()
+
+    def _refuse_with(self, error: UpstreamError) -> None:
+        error.headers = error.headers or self._headers
+        self.error, self.finished = error, True
+
+    async def _finish(self, out: bytes) -> None:
+        await self._keep_response()
+        self.finished = self._pulse.finished = True
+        await self._write(out + self.transcoder.last_frames(), more=False)
+
+    async def _write(self, data: bytes, *, more: bool = True) -> None:
+        if self._sending is not None:
+            await self._sending.wait()
+        await self._write_now(data, more=more)
+
+    async def _write_now(self, data: bytes, *, more: bool = True) -> None:
+        if not self.begun:
+            await self._begin()
+        self._pulse.sent = time.monotonic()
+        await self._send({"type": "http.response.body", "body": data, "more_body": more})
+
+    async def _begin(self) -> None:
+        self.begun = True
+        headers = self._all_headers(
+            (b"content-type", b"text/event-stream; charset=utf-8"),
+            (b"cache-control", b"no-cache"),
+            (b"x-accel-buffering", b"no"),  # nginx would collect the stream
+        )
+        await self._send({"type": "http.response.start", "status": 200, "headers": headers})
+
+
+class WholeAnswer(Answer):
+    """One JSON object; a stream of the upstream is folded into it."""
+
+    async def _answer(self, data: bytes, now: float) -> None:
+        read = self.transcoder.frames_read
+        self.transcoder.feed(data)
+        if self.transcoder.frames_read != read:
+            self._pulse.progress = now
+        if self.transcoder.ended:
+            await self._finish()
+
+    async def conclude(self, error: ResponsesError | None) -> None:
+        if self.finished:
+            return
+        self.transcoder.finish(error)
+        await self._finish()
+
+    async def _finish(self) -> None:
+        terminal, failure = self.transcoder.terminal, self.transcoder.stream.failure
+        if failure is not None or terminal is None:  # nothing was sent: it can still be a status, which clients act on
+            raise failure or UpstreamProtocolError("the upstream's answer is empty")
+        await self._keep_response()
+        self.finished = self._pulse.finished = True
+        self.begun = True
+        body = _json.dumps(terminal["response"])
+        headers = self._all_headers((b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)))
+        await self._send({"type": "http.response.start", "status": 200, "headers": headers})
+        await self._send({"type": "http.response.body", "body": body, "more_body": False})

@@ -1,0 +1,145 @@
+"""What all requests of one middleware share, made once and closed with the app's lifespan."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..dialects import Dialect
+from ..dialects.lessons import learn
+from ..errors import UpstreamError
+from ..options import Limits, ReasoningForm, Unsupported
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
+
+    from ..state import Sealer, Store
+    from ..stream import Event
+    from ..upstream.base import Upstream
+
+logger = logging.getLogger("responses_middleware")
+
+_MODELS_REMEMBERED = 1000
+_TEACHING_STATUSES = frozenset({400, 422, 500})  # llama-cpp-python answers 500 to what it does not take
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunInfo:
+    """Which run an event belongs to: the response's id, the model that the client asked for, whether it asked for a
+    stream."""
+
+    response_id: str
+    model: str
+    stream: bool
+
+
+Observer = Callable[["Event", RunInfo], None]
+ModelNames = str | Mapping[str, str] | Callable[[str], str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The checked options of one middleware, as the engine needs them."""
+
+    prefix: str
+    dialect: Dialect
+    model: ModelNames
+    owner: Callable[[Scope], str]
+    unsupported: Unsupported
+    reasoning: ReasoningForm
+    done_sentinel: bool
+    on_event: Observer | None
+    limits: Limits
+    same_origin: bool  # whether the upstream is the wrapped app itself
+
+
+class Runtime:
+    """Options, upstream, store, and what was learned of the upstream."""
+
+    def __init__(self, options: Options, *, upstream: Upstream, store: Store | None, sealer: Sealer) -> None:
+        self.options = options
+        self.upstream = upstream
+        self.store = store
+        self._sealer = sealer
+        self._dialects: OrderedDict[str, Dialect] = OrderedDict()  # what was learned, by upstream model
+        self._sends_finish = options.dialect.finish_reason
+        self.under_way = 0
+
+    # -- ids, time
+    @staticmethod
+    def new_id(prefix: str) -> str:
+        """192 random bits: no counter and no time in it."""
+        return prefix + secrets.token_hex(24)
+
+    @staticmethod
+    def now() -> float:
+        return time.time()
+
+    # -- the upstream
+    def upstream_model(self, requested: str) -> str:
+        """The upstream's name for the model that the client asks for."""
+        match self.options.model:
+            case None:
+                return requested
+            case str(name):
+                return name
+            case Mapping() as names:
+                return str(names.get(requested, requested))
+            case rename:
+                return rename(requested)
+
+    def dialect(self, model: str) -> Dialect:
+        """How this model is asked, lessons included."""
+        return self._dialects.get(model, self.options.dialect)
+
+    def learn(self, model: str, error: UpstreamError, payload: Mapping[str, Any]) -> bool:
+        """Keep what a refusal teaches; whether the same can be asked otherwise now. Only "auto" learns: a named dialect
+        is the operator's word."""
+        if self.options.dialect.name != "auto" or error.status not in _TEACHING_STATUSES:
+            return False
+        before = self.dialect(model)
+        after = learn(f"{error.param or ''} {error.message}", payload, before)
+        if after is None:
+            return False
+        changes = [name for name in Dialect.__dataclass_fields__ if getattr(before, name) != getattr(after, name)]
+        logger.warning(
+            "the upstream refuses what 'auto' sends: from now on with %s",
+            ", ".join(f"{name}={getattr(after, name)!r}" for name in changes),
+        )
+        self._dialects[model] = after
+        self._dialects.move_to_end(model)
+        if len(self._dialects) > _MODELS_REMEMBERED:
+            self._dialects.popitem(last=False)
+        return True
+
+    @property
+    def expects_finish(self) -> bool | None:
+        """Whether the upstream is known to say how each answer ended."""
+        return self._sends_finish
+
+    def saw_finish(self) -> None:
+        """An answer ended with a finish reason: this server sends them."""
+        if self._sends_finish is None:
+            self._sends_finish = True
+
+    # -- what goes round by way of the client
+    def seal(self, value: dict[str, Any]) -> str | None:
+        return self._sealer.seal(value)
+
+    def unseal(self, token: str) -> dict[str, Any] | None:
+        return self._sealer.open(token)
+
+    @property
+    def seals(self) -> bool:
+        return self._sealer.available
+
+    async def aclose(self, *, store: bool) -> None:
+        """Close the upstream's client, and the store if it is ours."""
+        await self.upstream.aclose()
+        if store and self.store is not None:
+            await self.store.aclose()

@@ -1,0 +1,221 @@
+"""One response: its history, its chat call, the upstream's answer, and what happens when something goes wrong on the
+way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from .. import _json
+from ..errors import ResponsesError, UpstreamError, UpstreamProtocolError
+from ..state import StoreError
+from ..stream.machine import ResponseStream
+from ..stream.transcoder import Transcoder
+from ..translate.echo import to_response
+from ..translate.formats import wants_logprobs
+from ..translate.history import CALLS, call_id_of
+from ..translate.left_out import LeftOut
+from ..translate.request import ChatCall, to_chat
+from ..upstream.base import UpstreamCall
+from .answers import Answer, StreamedAnswer, WholeAnswer
+from .context import history_of, keep, resolved_input
+from .runtime import RunInfo, Runtime, logger
+from .watch import Pulse, Watch
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+    from ..stream import Event
+
+Item = dict[str, Any]
+
+_FAREWELL_OF_APP = 0.5  # seconds; an app that got http.disconnect may end its own way
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """The client's side of one request."""
+
+    scope: Scope
+    receive: Receive
+    send: Send
+    chat_path: str  # of the wrapped app, root_path included
+
+
+class Run:
+    """The execution of one response in the foreground."""
+
+    def __init__(self, runtime: Runtime, connection: Connection, request: Mapping[str, Any]) -> None:
+        self._runtime = runtime
+        self._connection = connection
+        self._request = request
+        self._owner = runtime.options.owner(connection.scope)
+        self._model = runtime.upstream_model(request["model"])
+        self._stores = request.get("store") is not False and runtime.store is not None
+        self._history: list[Item] = []
+        self._input: list[Item] = []
+
+    async def execute(self) -> None:
+        """Answer the client.
+
+        Raises ResponsesError for what can still be told as an HTTP status. What the wrapped app raised is raised on,
+        after the client got its answer, so that the server logs it once.
+        """
+        self._history = await history_of(self._runtime, self._owner, self._request)
+        self._input = await resolved_input(self._runtime, self._owner, self._request)
+        call = self._translate()
+        answer = await self._ask(call)
+        if answer.error and self._runtime.learn(self._model, answer.error, call.payload):
+            answer = await self._ask(self._translate())
+        if answer.error:
+            raise answer.error
+        if answer.transcoder.stream.finish_reason:
+            self._runtime.saw_finish()
+
+    # -- the request
+    def _translate(self) -> ChatCall:
+        runtime = self._runtime
+        return to_chat(
+            {**self._request, "input": self._input},
+            self._history,
+            model=self._model,
+            dialect=runtime.dialect(self._model),
+            unsupported=LeftOut(runtime.options.unsupported),
+            unseal=runtime.unseal,
+        )
+
+    def _new_stream(self, call: ChatCall) -> ResponseStream:
+        runtime, request = self._runtime, self._request
+        response = to_response(
+            request, response_id=runtime.new_id("resp_"), created_at=int(runtime.now()), stores=self._stores
+        )
+        return ResponseStream(
+            response,
+            new_id=runtime.new_id,
+            now=runtime.now,
+            names=call.names,
+            reasoning=runtime.options.reasoning,
+            think_tags=runtime.dialect(self._model).think_tags,
+            logprobs=wants_logprobs(request),
+            obfuscate=bool((request.get("stream_options") or {}).get("include_obfuscation")),
+            expects_finish=runtime.expects_finish,
+            taken_call_ids=_call_ids(self._history) | _call_ids(self._input),
+            seal=runtime.seal if runtime.seals else None,
+            max_output=runtime.options.limits.max_output_bytes,
+        )
+
+    # -- the answer
+    async def _ask(self, call: ChatCall) -> Answer:
+        """One upstream call; the answer was sent, or has an error and nothing was sent."""
+        connection, limits, pulse = self._connection, self._runtime.options.limits, Pulse()
+        answer = self._new_answer(call, pulse)
+        farewell = _FAREWELL_OF_APP if self._runtime.options.same_origin else 0
+        watch = Watch(connection.receive, pulse, limits, keepalive=answer.keepalive, farewell=farewell)
+        upstream_call = UpstreamCall(
+            body=_json.dumps(call.payload),
+            stream=bool(self._request.get("stream")),
+            scope=connection.scope,
+            receive=watch.inner_receive,
+            path=connection.chat_path,
+        )
+        raised = await self._exchange(upstream_call, answer, watch)
+        if watch.client_left and not answer.finished:
+            return answer
+        await self._settle(answer, watch, raised)
+        if raised is not None and not isinstance(raised, ResponsesError):
+            raise raised
+        return answer
+
+    async def _exchange(self, call: UpstreamCall, answer: Answer, watch: Watch) -> Exception | None:
+        """Let the upstream push its answer, watched; what it raised."""
+        raised: Exception | None = None
+        async with anyio.create_task_group() as group:
+            with anyio.CancelScope() as scope:
+                group.start_soon(watch.run, scope)
+                try:
+                    await self._runtime.upstream.send(call, answer)
+                except (
+                    Exception
+                ) as error:  # the wrapped app may raise anything; raised again when the client has its answer
+                    raised = error
+            group.cancel_scope.cancel()
+        return raised
+
+    async def _settle(self, answer: Answer, watch: Watch, raised: Exception | None) -> None:
+        """Tell the client how it ended, if it does not know yet."""
+        if answer.finished or isinstance(raised, OSError):  # OSError of our own send: the client is gone
+            return
+        if answer.is_refused:
+            answer.refuse()
+            return
+        error = watch.timeout or _as_error(raised)
+        try:
+            await answer.conclude(error)
+        except UpstreamError as failure:
+            answer.error = failure
+        except ResponsesError as failure:
+            raise failure from raised
+
+    def _new_answer(self, call: ChatCall, pulse: Pulse) -> Answer:
+        runtime, stream = self._runtime, bool(self._request.get("stream"))
+        options = runtime.options
+        machine = self._new_stream(call)
+        transcoder = Transcoder(
+            machine,
+            max_frame=options.limits.max_frame_bytes,
+            max_document=options.limits.max_answer_bytes,
+            done_sentinel=options.done_sentinel,
+            observe=self._observer(machine.response["id"]),
+            silent=not stream,
+        )
+        headers = (
+            [(b"x-responses-unsupported", ", ".join(call.left_out).encode("ascii", "replace"))] if call.left_out else []
+        )
+        return (StreamedAnswer if stream else WholeAnswer)(
+            transcoder,
+            self._connection.send,
+            pulse,
+            headers=headers,
+            same_origin=options.same_origin,
+            limits=options.limits,
+            keep=self._keep,
+        )
+
+    async def _keep(self, response: dict[str, Any]) -> None:
+        if not self._stores:
+            return
+        try:
+            await keep(self._runtime, self._owner, response, self._history, self._input)
+        except StoreError as error:
+            logger.error("the store failed, the response is not kept: %s", error.message)
+            response["store"] = False
+
+    def _observer(self, response_id: str) -> Any:
+        on_event = self._runtime.options.on_event
+        if on_event is None:
+            return None
+        info = RunInfo(response_id=response_id, model=self._request["model"], stream=bool(self._request.get("stream")))
+
+        def observe(event: Event) -> None:
+            try:
+                on_event(event, info)
+            except Exception:  # the observer's own fault must not become the client's
+                logger.exception("on_event raised for %s", event["type"])
+
+        return observe
+
+
+def _call_ids(items: Sequence[Item]) -> set[str]:
+    return {call_id_of(item) for item in items if item.get("type") in CALLS}
+
+
+def _as_error(raised: Exception | None) -> ResponsesError | None:
+    """What the client is told of an exception: an upstream's own words, never an app's."""
+    if raised is None:
+        return None
+    if isinstance(raised, ResponsesError):
+        return raised
+    return UpstreamProtocolError("the app failed while it answered")

@@ -1,0 +1,228 @@
+"""The door: which requests are ours, and everything else untouched."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Literal, get_args
+
+from .dialects import Dialect
+from .endpoints.cancel import cancel
+from .endpoints.create import create
+from .endpoints.delete import delete
+from .endpoints.exchange import ClientLeftError, send_error
+from .endpoints.input_items import input_items
+from .endpoints.retrieve import retrieve
+from .endpoints.websocket import refuse
+from .engine.runtime import Options, Runtime
+from .engine.turns import Connection
+from .errors import ConfigurationError, MethodNotAllowedError, NotFoundError, ResponsesError
+from .lifespan import Lifespan
+from .options import Limits, ReasoningForm, Unsupported
+from .state import MemoryStore, Sealer, owner_from_authorization
+from .upstream.app import MARKER, AppUpstream
+from .upstream.http import HttpUpstream
+
+if TYPE_CHECKING:
+    import httpx
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from .engine.runtime import RunInfo
+    from .state import Store
+    from .stream import Event
+    from .upstream.base import Upstream
+
+logger = logging.getLogger("responses_middleware")
+
+
+class ResponsesMiddleware:
+    """Serve the OpenAI Responses API over the chat completions of the wrapped app, or of a URL.
+
+    Pure ASGI. Requests to `{prefix}/responses` are answered; every other path, WebSocket and the lifespan pass
+    untouched.
+
+    Args:
+        app: the ASGI app.
+        upstream: None calls the wrapped app in process; a base URL ("http://host:8000/v1") is called with httpx.
+        prefix: serves `{prefix}/responses`, calls `{prefix}/chat/completions`; the scope's root_path is honoured.
+        dialect: what the chat server takes, by name or as a Dialect; "auto" learns from refusals.
+        model: the upstream's model: one for all, a mapping of names, or a function of the name.
+        api_key: for the upstream URL; None passes the client's own Authorization on.
+        store: "memory", a Store, or None to keep nothing.
+        tools: tools that run here; none are served yet.
+        owner: whose stored responses these are; by default one for each credential.
+        unsupported: what can't be carried is refused ("error"), left out and named ("warn"), or left out ("ignore").
+        reasoning: how the model's thinking is streamed: as a summary, as text, or not at all.
+        native: "never": always answered here.
+        done_sentinel: end streams with `data: [DONE]`, as Open Responses wants it.
+        secret: seals `encrypted_content`; None makes a random key, which tokens don't survive a restart with.
+        client: the httpx client for the upstream URL; never closed here.
+        on_event: called with each event and what run it belongs to; takes the fast path's place.
+        limits: the bounds of every wait, buffer and count.
+
+    Raises ConfigurationError, which says what is wrong and how to mend it.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        upstream: str | Upstream | None = None,
+        prefix: str = "/v1",
+        dialect: str | Dialect = "auto",
+        model: str | Mapping[str, str] | Callable[[str], str] | None = None,
+        api_key: str | None = None,
+        store: str | Store | None = "memory",
+        tools: Iterable[object] = (),
+        owner: Callable[[Scope], str] = owner_from_authorization,
+        unsupported: Unsupported = "warn",
+        reasoning: ReasoningForm = "summary",
+        native: Literal["auto", "never"] = "never",
+        done_sentinel: bool = False,
+        secret: str | bytes | None = None,
+        client: httpx.AsyncClient | None = None,
+        on_event: Callable[[Event, RunInfo], None] | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        limits = limits or Limits()
+        _check(prefix, unsupported=unsupported, reasoning=reasoning, native=native, tools=list(tools))
+        if upstream is None and (api_key is not None or client is not None):
+            raise ConfigurationError(
+                "api_key and client are for an upstream URL; give upstream=URL or leave them out", param="upstream"
+            )
+        self.app = app
+        self._runtime = Runtime(
+            Options(
+                prefix=prefix.rstrip("/"),
+                dialect=Dialect.named(dialect) if isinstance(dialect, str) else dialect,
+                model=model,
+                owner=owner,
+                unsupported=unsupported,
+                reasoning=reasoning,
+                done_sentinel=done_sentinel,
+                on_event=on_event,
+                limits=limits,
+                same_origin=upstream is None,
+            ),
+            upstream=_upstream(app, upstream, api_key=api_key, client=client, limits=limits),
+            store=_store(store, limits),
+            sealer=Sealer(secret),
+        )
+        self._lifespan = Lifespan(app, lambda: self._runtime.aclose(store=isinstance(store, str)))
+        self._responses = f"{prefix.rstrip('/')}/responses"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        kind = scope["type"]
+        if kind == "lifespan":
+            await self._lifespan(scope, receive, send)
+            return
+        if kind not in ("http", "websocket") or MARKER in scope:
+            await self.app(scope, receive, send)
+            return
+        steps = self._steps(scope)
+        if steps is None or (kind == "http" and scope["method"] == "OPTIONS") or (kind == "websocket" and steps):
+            await self.app(scope, receive, send)  # OPTIONS: an outer or inner CORS layer must see it
+        elif kind == "websocket":
+            await refuse(scope, receive, send)
+        else:
+            await self._serve(scope, receive, send, steps)
+
+    def serves(self, scope: Scope) -> bool:
+        """Whether a request's path is one of ours."""
+        return self._steps(scope) is not None
+
+    def _steps(self, scope: Scope) -> list[str] | None:
+        """What stands behind `{prefix}/responses` in the path, or None if it is not ours."""
+        path = _route_path(scope)
+        if not path.startswith(self._responses):
+            return None
+        first, *steps = path[len(self._responses) :].split("/")
+        return None if first else steps
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, steps: list[str]) -> None:
+        """Answer one request; an error becomes its HTTP status, since endpoints raise only while nothing was sent."""
+        chat_path = scope["path"].removesuffix(_route_path(scope)) + self._runtime.options.prefix + "/chat/completions"
+        connection = Connection(scope=scope, receive=receive, send=send, chat_path=chat_path)
+        try:
+            await self._route(connection, scope["method"], scope["path"], steps)
+        except ClientLeftError:
+            return
+        except ResponsesError as error:
+            await send_error(send, error)
+
+    async def _route(self, connection: Connection, method: str, path: str, steps: list[str]) -> None:
+        runtime = self._runtime
+        match steps:
+            case []:
+                _allow(method, path, "POST")
+                await create(runtime, connection)
+            case ["compact" | "input_tokens" as name]:
+                _allow(method, path, "POST")
+                raise NotFoundError(
+                    f"/responses/{name} is not served here (compact and input_tokens need more than a chat server has)."
+                )
+            case [response_id]:
+                _allow(method, path, "GET", "DELETE")
+                await (retrieve if method == "GET" else delete)(runtime, connection, response_id)
+            case [response_id, "input_items"]:
+                _allow(method, path, "GET")
+                await input_items(runtime, connection, response_id)
+            case [response_id, "cancel"]:
+                _allow(method, path, "POST")
+                await cancel(runtime, connection, response_id)
+            case _:
+                raise NotFoundError(f"Invalid URL ({method} {path})")
+
+
+def _allow(method: str, path: str, *allowed: str) -> None:
+    if method not in allowed:
+        raise MethodNotAllowedError(method, path, allowed=", ".join(allowed))
+
+
+def _route_path(scope: Scope) -> str:
+    """The path below root_path; `scope["path"]` is the truth, never a URL made of headers (CVE-2026-48710)."""
+    path: str = scope["path"]
+    root = scope.get("root_path", "").rstrip("/")
+    return path.removeprefix(root) if root and path.startswith(root + "/") else path
+
+
+def _check(prefix: str, *, unsupported: str, reasoning: str, native: str, tools: list[object]) -> None:
+    if not prefix.startswith("/") and prefix:
+        raise ConfigurationError(f"prefix must begin with a slash, '/v1' for instance, not {prefix!r}", param="prefix")
+    for name, value, known in (
+        ("unsupported", unsupported, get_args(Unsupported)),
+        ("reasoning", reasoning, get_args(ReasoningForm)),
+    ):
+        if value not in known:
+            raise ConfigurationError(f"{name} must be one of {', '.join(map(repr, known))}, not {value!r}", param=name)
+    if native != "never":
+        raise ConfigurationError(
+            f"native must be 'never', not {native!r}: stepping aside is not served yet", param="native"
+        )
+    if tools:
+        raise ConfigurationError("tools must be empty: tools that run here are not served yet", param="tools")
+
+
+def _upstream(
+    app: ASGIApp,
+    upstream: str | Upstream | None,
+    *,
+    api_key: str | None,
+    client: httpx.AsyncClient | None,
+    limits: Limits,
+) -> Upstream:
+    if upstream is None:
+        return AppUpstream(app)
+    if isinstance(upstream, str):
+        return HttpUpstream(upstream, api_key=api_key, client=client, limits=limits)
+    return upstream
+
+
+def _store(store: str | Store | None, limits: Limits) -> Store | None:
+    if store == "memory":
+        return MemoryStore(max_bytes=limits.store_bytes, max_rows=limits.store_rows, ttl=limits.store_ttl)
+    if isinstance(store, str):
+        raise ConfigurationError(
+            f"store must be 'memory', a Store or None, not {store!r}: no other is served yet", param="store"
+        )
+    return store

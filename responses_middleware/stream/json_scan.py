@@ -1,0 +1,120 @@
+"""Two readers of JSON that is still growing: whether a value is whole, and the text of one string member. Both are
+linear."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Literal
+
+_MARKS = re.compile(r'["\\{}\[\]]')
+_STRING_END = re.compile(r'["\\]')
+
+
+class JSONScanner:
+    """Tell when the object or array that the pieces make is whole.
+
+    Only the balance of brackets outside strings is read. A value that is neither object nor array is never whole.
+    """
+
+    def __init__(self) -> None:
+        self.is_whole = False
+        self._depth = 0
+        self._in_string = False
+        self._escaped = False
+
+    def feed(self, text: str) -> None:
+        position = 0
+        if self._escaped and text:
+            self._escaped, position = False, 1
+        while not self.is_whole and (mark := (_STRING_END if self._in_string else _MARKS).search(text, position)):
+            position = mark.end()
+            match mark[0]:
+                case '"':
+                    self._in_string = not self._in_string
+                case "\\":
+                    if self._in_string:
+                        self._escaped = position == len(text)
+                        position += 1
+                case "{" | "[":
+                    self._depth += 1
+                case _:
+                    self._depth -= 1
+                    self.is_whole = self._depth <= 0
+
+
+class MemberText:
+    """Decode the string member of `{"input": "…"}` while it comes; the call of a freeform tool is written so.
+
+    Pieces may be cut inside an escape or a surrogate pair; only whole escapes come out. Text that does not begin as an
+    object (models
+    forget the wrapping) is passed through as it is; an object of another shape is read when it has ended.
+    """
+
+    _BEGIN = re.compile(r'\s*\{\s*"input"\s*:\s*"')
+    _OTHER = re.compile(r'\s*(?:\{\s*(?:\}|"(?!input")[^"]*"|[^\s"}])|\{\s*"input"\s*:\s*[^\s"])')
+    _LONGEST_BEGINNING = 1024
+
+    def __init__(self) -> None:
+        self._state: Literal["beginning", "string", "ended", "plain", "late"] = "beginning"
+        self._rest = ""
+        self._late: list[str] = []
+
+    def feed(self, text: str) -> str:
+        """The decoded text that is certain now."""
+        match self._state:
+            case "plain":
+                return text
+            case "late":
+                self._late.append(text)
+            case "beginning":
+                self._rest += text
+                return self._begin()
+            case "string":
+                self._rest += text
+                return self._decode()
+        return ""
+
+    def finish(self) -> str:
+        """What is left when no more comes."""
+        if self._state not in ("beginning", "late"):
+            return ""
+        whole = "".join(self._late) + self._rest
+        try:
+            value = json.loads(whole)
+        except ValueError:
+            return whole
+        if isinstance(value, dict) and ("input" in value or len(value) == 1):
+            value = value.get("input", next(iter(value.values())))
+        elif value == {}:
+            value = ""
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+    def _begin(self) -> str:
+        start = self._rest.lstrip()
+        if start and start[0] != "{":
+            text, self._rest, self._state = self._rest, "", "plain"
+            return text
+        if begin := self._BEGIN.match(self._rest):
+            self._state, self._rest = "string", self._rest[begin.end() :]
+            return self._decode()
+        if self._OTHER.match(self._rest) or len(self._rest) > self._LONGEST_BEGINNING:
+            self._late, self._rest, self._state = [self._rest], "", "late"
+        return ""
+
+    def _decode(self) -> str:
+        end, position = len(self._rest), 0
+        while mark := _STRING_END.search(self._rest, position):
+            if mark[0] == '"':
+                end, self._state = mark.start(), "ended"
+                break
+            size = 6 if self._rest[mark.end() : mark.end() + 1] == "u" else 2
+            if mark.start() + size > len(self._rest):
+                end = mark.start()
+                break
+            position = mark.start() + size
+        literal, self._rest = self._rest[:end], self._rest[end:]
+        try:
+            return str(json.loads(f'"{literal}"', strict=False))
+        except ValueError:  # an escape that JSON does not know
+            return literal

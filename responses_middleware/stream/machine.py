@@ -1,0 +1,413 @@
+"""The heart: chunks of one chat answer in, events of one Response out, in the order that grammar.py lays down.
+
+Rules of the house:
+
+- Items open lazily, when something to say is known; an output index is assigned once, when an item opens, and is dense
+  from 0.
+- Items stand strictly one after the other. What belongs to a later item while an earlier one is not whole waits in
+  line.
+- One terminal event. `completed` only after a finish reason or the server's own end mark; whatever else happens is
+  `failed`, with all output so far kept.
+- Nothing is copied per chunk: text grows in lists, snapshots are made where the protocol has them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Collection
+from typing import Any, Literal, TypeVar
+
+from ..errors import ResponsesError, UpstreamError, UpstreamProtocolError
+from ..translate.failure import response_error
+from ..translate.finish import outcome_of
+from ..translate.tool_names import ToolNames
+from ..translate.usage import to_usage
+from .events import Event, Flow, Outbox
+from .opaque import Opaque
+from .open_calls import OpenCall
+from .open_items import Item, OpenItem, OpenMessage, OpenReasoning
+from .reader import opaque_of_call, read, read_message, to_annotation, to_logprobs, to_sources
+from .thinking import Piece, ThinkSplitter
+from .toolcalls import ToolCallTracker
+
+Seal = Callable[[dict[str, Any]], str | None]
+_OpenItem = TypeVar("_OpenItem", bound=OpenItem)
+
+_MARKER = re.compile(r"\[(\d{1,3})\]")  # how Perplexity's text points to its sources
+_SHORT_NUMBER = re.compile(r"\d{0,5}")
+
+
+class ResponseStream:
+    """Turn the chunks of one chat answer into the events of one Response.
+
+    `start()` gives the first events, `feed(chunk)` those that a decoded `chat.completion.chunk` makes, `finish()` the
+    rest with the terminal event. `response` is the snapshot as of now.
+
+    Args:
+        response: the Response object so far, as `translate.echo.to_response` makes it; it becomes the stream's own.
+        new_id: makes an id with a prefix, `new_id("msg_")`, that nobody else has.
+        now: the time in seconds since 1970.
+        names: what the upstream's function names stand for.
+        reasoning: how thinking is streamed; "none": not at all.
+        think_tags: whether thinking stands in content, as `Dialect.think_tags`.
+        logprobs: whether the client asked for logprobs; others are dropped.
+        obfuscate: pads delta events.
+        expects_finish: whether this server always sends a finish reason, so that an end mark without one is a failure.
+        taken_call_ids: call ids of the history, which may not be used again.
+        seal: makes an `encrypted_content` of what the upstream wants back; None where nothing is sealed.
+        max_output: characters of text, thinking and arguments together.
+    """
+
+    def __init__(
+        self,
+        response: dict[str, Any],
+        *,
+        new_id: Callable[[str], str],
+        now: Callable[[], float],
+        names: ToolNames | None = None,
+        reasoning: Literal["summary", "text", "none"] = "summary",
+        think_tags: Literal["extract", "extract_implicit_open"] | None = None,
+        logprobs: bool = False,
+        obfuscate: bool = False,
+        expects_finish: bool | None = None,
+        taken_call_ids: Collection[str] = (),
+        seal: Seal | None = None,
+        max_output: int = 64 * 1024 * 1024,
+    ) -> None:
+        self.ended = False
+        self.finish_reason: str | None = None
+        self.has_output = False
+        self._response = response
+        self._output: list[Item] = []
+        self._outbox = Outbox(max_output=max_output, obfuscate=obfuscate)
+        self._new_id = new_id
+        self._now = now
+        self._names = names or ToolNames()
+        self._reasoning = reasoning
+        self._splitter = ThinkSplitter(implicit_open=think_tags == "extract_implicit_open") if think_tags else None
+        self._wants_logprobs = logprobs
+        self._expects_finish = expects_finish
+        self._call_ids = set(taken_call_ids)
+        self._seal = seal
+        self._line: deque[OpenItem] = deque()  # the open item, then those that wait
+        self._tracker = ToolCallTracker(self._new_call, frozenset(self._names.known()))
+        self.failure: ResponsesError | None = None  # why the response failed
+        self._usage: Any = None
+        self._tier: str | None = None
+        self._sources: Any = None
+        self._opaque = Opaque()
+        self._hidden: list[str] = []  # thinking that is not streamed
+        self._heard: set[str] = set()  # kinds of statements that came as deltas
+        self._snapshots: dict[str, str] = {}  # texts of the last whole message
+        self._says: dict[str, Callable[..., None]] = {
+            "text": self._text,
+            "reasoning": self._think,
+            "refusal": self._refuse,
+            "call": self._call,
+            "annotation": self._annotate,
+            "opaque": self._keep_opaque,
+            "snapshot": self._whole_message,
+            "finish": self._finished,
+            "usage": self.count,
+            "tier": self._tiered,
+            "sources": self._cite,
+            "failure": self._fail,
+            "garbage": self._garbage,
+        }
+
+    # -- the three verbs
+    def start(self) -> list[Event]:
+        """`response.created` and `response.in_progress`."""
+        for kind in ("response.created", "response.in_progress"):
+            self._outbox.emit(kind, response=self.response)
+        return self._outbox.take()
+
+    def feed(self, chunk: object) -> list[Event]:
+        """The events that a chunk makes; after a failure in it, all that is left."""
+        if self.ended:
+            return []
+        try:
+            for kind, *what in read(chunk):
+                self._says[kind](*what)
+                self._heard.add(kind)
+        except UpstreamProtocolError as error:
+            self.failure = error
+        return self.finish() if self.failure else self._outbox.take()
+
+    def finish(self, error: ResponsesError | None = None, *, done: bool = False) -> list[Event]:
+        """The rest of the events, the terminal one last; nothing if it has been sent.
+
+        Args:
+            error: what broke the answer.
+            done: whether the server marked the end itself, with `[DONE]`.
+        """
+        if self.ended:
+            return []
+        self.ended = True
+        self.failure = self.failure or error or self._end_text() or self._fault_of_end(done)
+        if self.failure:
+            self._end_failed(self.failure)
+        else:
+            self._end_regular()
+        return self._outbox.take()
+
+    @property
+    def response(self) -> dict[str, Any]:
+        """The Response object as of now: finished items only."""
+        return {**self._response, "output": self._output[:]}
+
+    @property
+    def sequence_number(self) -> int:
+        """The number of the next event."""
+        return self._outbox.sequence
+
+    @property
+    def live_flow(self) -> Flow | None:
+        """The text that grows now, when its next piece needs no thought: see splice.py."""
+        if len(self._line) != 1 or (self._splitter and not self._splitter.has_passed):
+            return None
+        flow = self._line[0].flow
+        return flow if flow and flow.is_plain else None
+
+    def take_numbers(self, literals: list[bytes]) -> int | None:
+        """Numbers for events that are written without the machine; the first, or None if their texts find no room."""
+        size = sum(map(len, literals))
+        if size > self._outbox.room:
+            return None
+        self._outbox.room -= size
+        first = self._outbox.sequence
+        self._outbox.sequence += len(literals)
+        return first
+
+    def count(self, usage: Any) -> None:
+        """Note a usage object of the upstream; the last counts, since they are cumulative where they come with every
+        chunk."""
+        self._usage = usage or self._usage
+
+    # -- statements of a chunk
+    def _text(self, text: str, logprobs: Any) -> None:
+        if self._splitter:
+            self._say_pieces(self._splitter.feed(text))
+        else:
+            self._say_text(text, logprobs)
+
+    def _say_pieces(self, pieces: list[Piece]) -> None:
+        for kind, piece in pieces:
+            if kind == "text":
+                self._say_text(piece, None)
+            else:
+                self._think(piece)
+
+    def _say_text(self, text: str, logprobs: Any) -> None:
+        message = self._line[-1] if self._line else None
+        if type(message) is not OpenMessage:
+            message = self._next(OpenMessage(self._outbox, self._new_id("msg_")))
+        message.text(text, to_logprobs(logprobs) if logprobs and self._wants_logprobs else None)
+
+    def _think(self, text: str) -> None:
+        if self._reasoning == "none":
+            self._outbox.spend(len(text))
+            self._hidden.append(text)
+            return
+        thought = self._line[-1] if self._line else None
+        if type(thought) is not OpenReasoning:
+            as_summary = self._reasoning == "summary"
+            opened = OpenReasoning(self._outbox, self._new_id("rs_"), as_summary=as_summary, seal=self._seal_text)
+            thought = self._next(opened)
+        thought.text(text)
+
+    def _refuse(self, text: str) -> None:
+        message = self._line[-1] if self._line else None
+        if type(message) is not OpenMessage:
+            message = self._next(OpenMessage(self._outbox, self._new_id("msg_")))
+        message.refusal(text)
+
+    def _call(self, call_delta: dict[str, Any], first_of_chunk: bool) -> None:
+        call = self._tracker.feed(call_delta, first_of_chunk=first_of_chunk)
+        if call and (opaque := opaque_of_call(call_delta)):
+            call.opaque |= opaque
+        self._advance()
+
+    def _annotate(self, annotation: dict[str, Any]) -> None:
+        message = self._line[-1] if self._line else None
+        if type(message) is OpenMessage and (note := to_annotation(annotation)):
+            message.annotate(note)
+
+    def _keep_opaque(self, name: str, value: Any) -> None:
+        self._opaque.add(name, value)
+
+    def _whole_message(self, message: dict[str, Any]) -> None:
+        """A message that is whole, or whole so far: says only what no delta has said."""
+        calls = 0
+        for kind, what, *rest in read_message(message):
+            if kind in self._heard and kind != "annotation":
+                continue
+            if isinstance(what, str):
+                said, self._snapshots[kind] = self._snapshots.get(kind, ""), what
+                what = what.removeprefix(said)
+            elif kind == "call":
+                what, calls = {"index": calls, **what}, calls + 1
+            if what:
+                self._says[kind](what, *rest)
+
+    def _finished(self, reason: str) -> None:
+        self.finish_reason = reason
+        if outcome_of(reason) == "failed":
+            self.failure = UpstreamError(f"the upstream ended the answer with '{reason}'", code="server_error")
+
+    def _tiered(self, tier: Any) -> None:
+        self._tier = tier if isinstance(tier, str) else self._tier
+
+    def _cite(self, sources: Any) -> None:
+        self._sources = sources  # of the answer so far: the last are all
+
+    def _fail(self, error: UpstreamError) -> None:
+        self.failure = error
+
+    def _garbage(self, why: str) -> None:
+        raise UpstreamProtocolError(why)
+
+    # -- the line of items
+    def _new_call(self) -> OpenCall:
+        return self._next(OpenCall(self._outbox, self._new_id("fc_")))
+
+    def _next(self, item: _OpenItem) -> _OpenItem:
+        self._line.append(item)
+        self._advance()
+        return item
+
+    def _advance(self) -> None:
+        """Close what is whole and has a successor, open what is next."""
+        while self._line:
+            head = self._line[0]
+            if head.index is None:
+                if not head.may_open:
+                    return
+                self._open(head)
+            if len(self._line) == 1 or not head.may_close:
+                return
+            self._close_head("completed")
+
+    def _open(self, item: OpenItem) -> None:
+        if isinstance(item, OpenCall):
+            call_id = self._call_id(item)
+            if item.opaque:
+                self._opaque.add_call(call_id, item.opaque)
+                item.opaque = {}
+            self._carry_opaque()
+            item.bind(call_id, self._names.binding(item.name))
+        self.has_output = True
+        item.open(len(self._output))
+
+    def _close_head(self, status: Literal["completed", "incomplete"], *, tell: bool = True) -> None:
+        item = self._line.popleft()
+        if isinstance(item, OpenMessage):
+            self._add_sources(item)
+        self._output.append(item.close(status, tell=tell))
+        if isinstance(item, OpenCall) and item.opaque:  # a signature that came behind the arguments
+            self._opaque.add_call(self._output[-1]["call_id"], item.opaque)
+
+    def _call_id(self, call: OpenCall) -> str:
+        """The upstream's id, if it names this call alone: servers that number calls begin again with each answer."""
+        wanted = call.upstream_id
+        if _SHORT_NUMBER.fullmatch(wanted) or wanted in self._call_ids:
+            wanted = self._new_id("call_")
+        self._call_ids.add(wanted)
+        return wanted
+
+    def _add_sources(self, message: OpenMessage) -> None:
+        sources = to_sources(self._sources)
+        if not sources or not (text := message.text_so_far()):
+            return
+        for mark in _MARKER.finditer(text):
+            if 0 < (number := int(mark[1])) <= len(sources):
+                message.annotate({**sources[number - 1], "start_index": mark.start(), "end_index": mark.end()})
+        if not _MARKER.search(text):
+            for source in sources:
+                message.annotate(source)
+
+    # -- what the upstream wants back
+    def _seal_text(self, text: str) -> str | None:
+        if self._seal is None or not (text or self._opaque):
+            return None
+        return self._seal({"text": text, "opaque": self._opaque.take()})
+
+    def _carry_opaque(self) -> None:
+        """A reasoning item without text, for what no reasoning item has taken along."""
+        if not (self._opaque or self._hidden) or self._seal is None:
+            return
+        hidden, self._hidden = "".join(self._hidden), []
+        carrier = OpenReasoning(
+            self._outbox, self._new_id("rs_"), as_summary=True, seal=lambda _: self._seal_text(hidden)
+        )
+        carrier.open(len(self._output))
+        self._output.append(carrier.close("completed"))
+
+    # -- the end
+    def _end_text(self) -> ResponsesError | None:
+        """Say what a possible tag has held back."""
+        try:
+            self._say_pieces(self._splitter.finish() if self._splitter else [])
+        except UpstreamProtocolError as error:
+            return error
+        return None
+
+    def _fault_of_end(self, done: bool) -> ResponsesError | None:
+        """Why this end is no regular one."""
+        if not self.finish_reason and not done:
+            return UpstreamError("the upstream's answer ended before it was complete", code="server_error")
+        if not self.finish_reason and self._expects_finish:
+            return UpstreamError("the upstream's answer ended without a finish reason", code="server_error")
+        calls = [item for item in self._line if isinstance(item, OpenCall)]
+        if any(not call.name for call in calls):
+            return UpstreamError("the upstream's answer has a tool call without a name", code="server_error")
+        if outcome_of(self.finish_reason or "stop") == "completed" and any(call.was_cut for call in calls):
+            return UpstreamError("the upstream's answer ended inside the arguments of a tool call", code="server_error")
+        return None
+
+    def _end_regular(self) -> None:
+        outcome = outcome_of(self.finish_reason or "stop")
+        complete = outcome == "completed"
+        if complete and not self._line and not self._output:
+            self._next(OpenMessage(self._outbox, self._new_id("msg_")))
+        while self._line:
+            head = self._line[0]
+            if head.index is None:
+                self._open(head)
+            cut = not complete and (len(self._line) == 1 or not head.may_close)
+            self._close_head("incomplete" if cut else "completed")
+        self._carry_opaque()
+        self._response["status"] = "completed" if complete else "incomplete"
+        if complete:
+            self._response["completed_at"] = int(self._now())
+        else:
+            self._response["incomplete_details"] = {"reason": outcome}
+        self._end(f"response.{self._response['status']}", to_usage(self._usage))
+
+    def _end_failed(self, error: ResponsesError) -> None:
+        self._outbox.room = max(self._outbox.room, 0) + 1024  # what was held back may still go out
+        self._end_text()
+        while self._line:
+            head = self._line[0]
+            if head.index is None:
+                if isinstance(head, OpenCall) and not head.name:
+                    self._line.popleft()
+                    continue
+                self._open(head)
+            self._close_head("incomplete", tell=False)
+        fields = error.fields()
+        self._outbox.emit("error", error={name: fields[name] for name in ("type", "code", "message", "param")})
+        self._response["status"] = "failed"
+        self._response["error"] = response_error(error)
+        self._end("response.failed", to_usage(self._usage) if self._usage else None)
+
+    def _end(self, kind: str, usage: dict[str, Any] | None) -> None:
+        self._response["usage"] = usage
+        self._response["service_tier"] = self._tier or _known_tier(self._response.get("service_tier"))
+        self._outbox.emit(kind, response=self.response)
+
+
+def _known_tier(requested: Any) -> str:
+    """What OpenAI shows at the end: `auto` was the question, not an answer."""
+    return requested if isinstance(requested, str) and requested != "auto" else "default"

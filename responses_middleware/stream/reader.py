@@ -1,0 +1,234 @@
+"""One liberal reader for the chunks of every chat server: what a chunk says, as small statements in order.
+
+Nothing here is decided by the name of a server. What a chunk may look like, and who sends it so, stands where it is
+read; the fixtures in tests/fixtures/dialects show each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from ..translate.failure import find_failure
+from ..translate.usage import find_usage
+
+Said = tuple[Any, ...]  # ("text", "Hel", None), ("reasoning", "hm"), ("call", {...}, True), ("finish", "stop"), …
+
+# Thinking, by server: DeepSeek, Qwen, llama.cpp, SGLang | vLLM, OpenRouter, Ollama, Groq | Copilot | others. Mirrored
+# text counts once.
+_REASONING = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
+# What the upstream wants back as it was, whatever it means.
+_OPAQUE = ("reasoning_details", "reasoning_opaque", "thinking_blocks", "extra_content")
+_OPAQUE_OF_CALL = ("extra_content", "thought_signature", "provider_specific_fields")
+_LOWEST_LOGPROB = -9999.0  # OpenAI's own value for what can't be told; vLLM sends -Infinity
+
+
+def read(chunk: object) -> list[Said]:
+    """What a chunk says, in the order in which it is to be told."""
+    if failure := find_failure(chunk):
+        return [*_partial(chunk), ("failure", failure)]
+    if not isinstance(chunk, dict):
+        return [("garbage", "a frame of the upstream is no JSON object")] if chunk is not None else []
+    said: list[Said] = []
+    choices = chunk.get("choices")
+    if choices:
+        for choice in _parts_of_turn(choices):
+            _read_choice(choice, said)
+    elif "response" in chunk or "tool_calls" in chunk:
+        _read_native(chunk, said)
+    if usage := find_usage(chunk):
+        said.append(("usage", usage))
+    if tier := chunk.get("service_tier"):
+        said.append(("tier", tier))
+    if sources := chunk.get("search_results") or chunk.get("citations") or chunk.get("web_search"):
+        said.append(("sources", sources))
+    return said
+
+
+def _partial(chunk: object) -> list[Said]:
+    """What stands beside an error: OpenRouter's last frame has both."""
+    said: list[Said] = []
+    if isinstance(chunk, dict) and chunk.get("choices"):
+        for choice in _parts_of_turn(chunk["choices"]):
+            _read_choice(choice, said)
+    return [statement for statement in said if statement[0] != "finish"]
+
+
+def _parts_of_turn(choices: Any) -> Iterable[dict[str, Any]]:
+    """The choices that are one answer: n is never asked for, so a first choice counts whatever its index.
+
+    Copilot spreads one turn over several choices without an index; entries with another index are alternatives.
+    """
+    listed = [choice for choice in (choices if isinstance(choices, list) else [choices]) if isinstance(choice, dict)]
+    return [choice for choice in listed if choice is listed[0] or choice.get("index") in (None, listed[0].get("index"))]
+
+
+def _read_choice(choice: dict[str, Any], said: list[Said]) -> None:
+    delta, before = choice.get("delta"), len(said)
+    if isinstance(delta, dict):
+        _read_delta(delta, choice.get("logprobs"), said)
+    elif isinstance(text := delta or choice.get("text"), str):  # the legacy completions form
+        _say_text(said, text, choice.get("logprobs"))
+    message = choice.get("message")
+    if (
+        isinstance(message, dict) and len(said) == before
+    ):  # beside a delta that says something it is the answer so far (Perplexity)
+        said.append(("snapshot", message))
+    finish = choice.get("finish_reason")
+    if isinstance(finish, str) and finish:
+        said.append(("finish", finish))
+
+
+def read_message(message: dict[str, Any]) -> list[Said]:
+    """What a whole message says."""
+    said: list[Said] = []
+    _read_delta(message, None, said)
+    return said
+
+
+def _read_delta(delta: dict[str, Any], logprobs: Any, said: list[Said]) -> None:
+    if (thinking := _thinking_of(delta)) is not None:
+        said.append(("reasoning", thinking))
+    content = delta.get("content")
+    if content:
+        _read_content(content, logprobs, said)
+    if (refusal := delta.get("refusal")) and isinstance(refusal, str):
+        said.append(("refusal", refusal))
+    if calls := delta.get("tool_calls"):
+        _read_calls(calls, said)
+    elif isinstance(call := delta.get("function_call"), dict):  # the legacy form; beside tool_calls it says the same
+        said.append(("call", {"index": "function_call", **call}, True))
+    if isinstance(audio := delta.get("audio"), dict) and isinstance(audio.get("transcript"), str):
+        _say_text(said, audio["transcript"], None)
+    if annotations := delta.get("annotations"):
+        said += [("annotation", annotation) for annotation in annotations if isinstance(annotation, dict)]
+    said += [("opaque", name, delta[name]) for name in _OPAQUE if delta.get(name)]
+
+
+def _thinking_of(delta: dict[str, Any]) -> str | None:
+    for name in _REASONING:
+        value = delta.get(name)
+        if isinstance(value, str) and value:
+            return value
+        if isinstance(value, dict) and isinstance(value.get("content"), str):
+            return str(value["content"]) or None
+    details = delta.get("reasoning_details")  # OpenRouter, MiniMax: beside a text field they say the same
+    return _details_text(details) if isinstance(details, list) else None
+
+
+def _details_text(details: list[Any]) -> str | None:
+    texts = [detail.get("text") or detail.get("summary") for detail in details if isinstance(detail, dict)]
+    return "".join(text for text in texts if isinstance(text, str)) or None
+
+
+def _read_content(content: Any, logprobs: Any, said: list[Said]) -> None:
+    if isinstance(content, str):
+        _say_text(said, content, logprobs)
+        return
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, str):
+            _say_text(said, part, None)
+        elif isinstance(part, dict):
+            _read_part(part, said)
+
+
+def _read_part(part: dict[str, Any], said: list[Said]) -> None:
+    """An element of a content list (Mistral, Copilot); references hold ids alone and say nothing."""
+    kind = part.get("type")
+    if kind in ("thinking", "reasoning"):
+        inner = part.get("thinking") or part.get("text") or ""
+        texts = (
+            [inner] if isinstance(inner, str) else [piece.get("text", "") for piece in inner if isinstance(piece, dict)]
+        )
+        said += [("reasoning", text) for text in texts if isinstance(text, str) and text]
+        if part.get("signature"):
+            said.append(("opaque", "thinking_blocks", [part]))
+    elif kind == "refusal":
+        said.append(("refusal", str(part.get("refusal") or "")))
+    elif isinstance(part.get("text"), str):
+        _say_text(said, part["text"], None)
+        said += [("annotation", note) for note in part.get("annotations") or () if isinstance(note, dict)]
+
+
+def _say_text(said: list[Said], text: str, logprobs: Any) -> None:
+    if text:
+        said.append(("text", text, logprobs))
+
+
+def _read_calls(calls: Any, said: list[Said]) -> None:
+    for position, call in enumerate(calls if isinstance(calls, list) else [calls]):
+        if isinstance(call, dict):
+            said.append(("call", call, position == 0))
+
+
+def _read_native(chunk: dict[str, Any], said: list[Said]) -> None:
+    """Cloudflare's /ai/run: text in `response`, which may be a number or an object, and bare calls."""
+    text = chunk.get("response")
+    if isinstance(text, str):
+        _say_text(said, text, None)
+    elif text is not None and not isinstance(text, bool):
+        said.append(("text", str(text), None))
+    if chunk.get("tool_calls"):
+        _read_calls(chunk["tool_calls"], said)
+    if isinstance(finish := chunk.get("finish_reason"), str):
+        said.append(("finish", finish))
+
+
+def opaque_of_call(call: dict[str, Any]) -> dict[str, Any]:
+    """What a server wants back with this very call: Gemini's thought signature above all."""
+    return {name: call[name] for name in _OPAQUE_OF_CALL if call.get(name)}
+
+
+def to_logprobs(logprobs: Any) -> list[dict[str, Any]]:
+    """Logprobs of a chunk as a part holds them: `bytes` is always a list, numbers are finite."""
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    if not isinstance(content, list):
+        return []
+    return [
+        {
+            **_logprob(entry),
+            "top_logprobs": [_logprob(top) for top in entry.get("top_logprobs") or () if isinstance(top, dict)],
+        }
+        for entry in content
+        if isinstance(entry, dict)
+    ]
+
+
+def _logprob(entry: dict[str, Any]) -> dict[str, Any]:
+    token, value = str(entry.get("token", "")), entry.get("logprob")
+    finite = isinstance(value, int | float) and math.isfinite(value)
+    given = entry.get("bytes")
+    raw = given if isinstance(given, list) else list(token.encode("utf-8", "replace"))
+    return {"token": token, "bytes": raw, "logprob": value if finite else _LOWEST_LOGPROB}
+
+
+def to_annotation(annotation: dict[str, Any]) -> dict[str, Any] | None:
+    """A chat annotation, nested under its type, as the flat one of Responses; None for what no client knows."""
+    kind = annotation.get("type") or "url_citation"
+    fields = annotation.get(kind) if isinstance(annotation.get(kind), dict) else annotation
+    if kind != "url_citation" or not isinstance(fields, dict) or not isinstance(fields.get("url"), str):
+        return None
+    return citation(fields["url"], fields.get("title"), fields.get("start_index"), fields.get("end_index"))
+
+
+def to_sources(sources: object) -> list[dict[str, Any]]:
+    """Sources of the whole answer (Perplexity, xAI, GLM) as citations that point nowhere yet."""
+    found = []
+    for source in sources if isinstance(sources, list) else []:
+        entry = {"url": source} if isinstance(source, str) else source if isinstance(source, dict) else {}
+        url = entry.get("url") or entry.get("link")
+        if isinstance(url, str):
+            found.append(citation(url, entry.get("title"), 0, 0))
+    return found
+
+
+def citation(url: str, title: object, start: object, end: object) -> dict[str, Any]:
+    """A url_citation; indexes count characters of the part's text."""
+    return {
+        "type": "url_citation",
+        "start_index": start if isinstance(start, int) else 0,
+        "end_index": end if isinstance(end, int) else 0,
+        "url": url,
+        "title": title if isinstance(title, str) else "",
+    }

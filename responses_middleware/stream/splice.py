@@ -1,0 +1,189 @@
+r"""The fast path: frames that differ only in their text are copied, not read.
+
+A chat server sends hundreds of frames that are the same but for one string:
+
+    data: {"id":"c1","choices":[{"index":0,"delta":{"content":" bridge"},"finish_reason":null}]}
+
+One of them goes through the machine. If it made exactly one delta of the text that grows now, and its text stands in it
+exactly once, then what is before and behind that JSON string is learned. A frame that has the same bytes around one
+complete JSON string
+literal says the same with another text: the literal, still escaped, is put into the event's template. The text is
+decoded once, when the
+part ends.
+
+Anything unusual goes through the machine: other bytes around the literal, an empty text, an escaped surrogate (it may
+be half a character), bytes that are not UTF-8, a bracket that may complete a call's arguments. Frames whose `usage` or
+`obfuscation` varies fit a pattern with holes in these places; the last such frame is read when the run ends, so that
+its usage counts.
+
+tests/property/test_splice.py holds this path to the machine's, event by event.
+"""
+
+from __future__ import annotations
+
+import re
+from json.encoder import encode_basestring, encode_basestring_ascii
+from typing import Any
+
+from .. import _json
+from ..translate.usage import find_usage
+from .events import Delta, Event, Flow
+from .machine import ResponseStream
+from .open_calls import arguments_text
+from .reader import Said, read
+
+# One JSON string; no escaped surrogates. Possessive, so that a literal that the read has cut costs no backtracking.
+_TEXT = rb'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"'
+# In a call's arguments no closing bracket either: it may complete them.
+_ARGUMENTS = (
+    rb'"[^"\\\x00-\x1f\]}]*+(?:\\(?:["\\/bfnrt]|u(?!00[57][dD]|[dD][89a-fA-F])[0-9a-fA-F]{4})[^"\\\x00-\x1f\]}]*+)*+"'
+)
+_HOLES = re.compile(rb'"(?:[a-z]+_tokens":\s*\d+|obfuscation":\s*"[0-9A-Za-z]*")')
+_DIGITS = re.compile(rb"\d+\Z")
+_PADDING = re.compile(rb'"[0-9A-Za-z]*"\Z')
+_PROBE = "\u2603 probe"
+_REPEATABLE = frozenset({"text", "reasoning", "refusal", "call", "usage", "tier"})
+_PATIENCE = 32  # frames to learn from in vain: these are all different
+
+
+class Splice:
+    """Copy what was learned from one frame to the next."""
+
+    def __init__(self, stream: ResponseStream) -> None:
+        self._stream = stream
+        self._flow: Flow | None = None  # whose frames these are
+        self._frame: re.Pattern[bytes] | None = None  # of a frame with holes
+        self._literal = re.compile(_TEXT)
+        self._before = b""
+        self._behind = b""
+        self._last = b""  # the last copied frame with holes
+        self._patience = _PATIENCE
+
+    def learn(self, payload: bytes, events: list[Event]) -> None:
+        """Learn from a frame that the machine has just read, if there is something to learn."""
+        flow = self._stream.live_flow
+        if flow is None or len(events) != 1 or type(events[0]) is not Delta or self._patience == 0:
+            return
+        event = events[0]
+        if event["type"] != flow.kind or not event.template:
+            return
+        self._patience -= 1
+        text = event["delta"]
+        for literal in {encode_basestring_ascii(text).encode(), encode_basestring(text).encode("utf-8", "replace")}:
+            before, found, behind = payload.partition(literal)
+            if found and literal not in behind and _grows_by(payload, text, before, behind):
+                self._remember(flow, b"data: " + before, behind + b"\n\n")
+                return
+
+    def copy(self, data: bytes, start: int, out: list[bytes]) -> int:
+        """Copy the frames that fit, from `start` on; where the first that does not fit begins."""
+        flow = self._flow
+        if flow is None or flow is not self._stream.live_flow:
+            return start
+        literals: list[bytes] = []
+        at = (self._match_holes if self._frame else self._match)(data, start, literals)
+        if not literals:
+            return start
+        number = self._stream.take_numbers(literals)
+        if number is None:
+            return start
+        self._patience = _PATIENCE
+        template = flow.template
+        for literal in literals:
+            out.append(template % (literal, number))
+            number += 1
+        flow.literals += literals
+        return at
+
+    def settle(self) -> None:
+        """Count the usage of the last copied frame; to be called when the machine goes on."""
+        if self._last:
+            last, self._last = self._last, b""
+            self._stream.count(find_usage(_json.loads(last)))
+
+    def _remember(self, flow: Flow, before: bytes, behind: bytes) -> None:
+        self._flow = flow
+        literal = _ARGUMENTS if flow.kind == "response.function_call_arguments.delta" else _TEXT
+        self._literal = re.compile(literal)
+        self._before, self._behind = before, behind
+        holes = _HOLES.search(before) or _HOLES.search(behind)
+        self._frame = re.compile(_with_holes(before) + b"(" + literal + b")" + _with_holes(behind)) if holes else None
+
+    def _match(self, data: bytes, start: int, literals: list[bytes]) -> int:
+        before, behind, literal_at = self._before, self._behind, self._literal.match
+        skip, step, at = len(before), len(behind), start
+        while data.startswith(before, at):
+            match = literal_at(data, at + skip)
+            if match is None or not data.startswith(behind, match.end()) or not _is_text(match[0]):
+                break
+            literals.append(match[0])
+            at = match.end() + step
+        return at
+
+    def _match_holes(self, data: bytes, start: int, literals: list[bytes]) -> int:
+        assert self._frame is not None
+        match, at = self._frame.match(data, start), start
+        while match and _is_text(match[1]):
+            literals.append(match[1])
+            begin, at = at, match.end()
+            if next_match := self._frame.match(data, at):
+                match = next_match
+                continue
+            self._last = data[begin + 6 : at]  # without `data: `
+            break
+        return at
+
+
+def _is_text(literal: bytes) -> bool:
+    """Whether a literal is a piece of text: not empty, and UTF-8."""
+    if literal.isascii():
+        return len(literal) > 2
+    try:
+        literal.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _grows_by(payload: bytes, text: str, before: bytes, behind: bytes) -> bool:
+    """Whether the text that the frame adds stands between `before` and `behind`, and all else would be said again."""
+    probe = before + encode_basestring_ascii(_PROBE).encode() + behind
+    try:
+        said, probed = read(_json.loads(payload)), read(_json.loads(probe))
+    except ValueError:
+        return False
+    if any(statement[0] not in _REPEATABLE for statement in said):
+        return False
+    (texts, rest), (probed_texts, probed_rest) = _texts_and_rest(said), _texts_and_rest(probed)
+    return texts == [text] and probed_texts == [_PROBE] and rest == probed_rest
+
+
+def _texts_and_rest(said: list[Said]) -> tuple[list[str], list[Any]]:
+    texts: list[str] = []
+    rest: list[Any] = []
+    for kind, what, *others in said:
+        if kind == "call":
+            function = what.get("function")
+            carrier = function if isinstance(function, dict) else what
+            texts.append(arguments_text(carrier.get("arguments")))
+            rest.append((kind, {**what, "function": None}, {**carrier, "arguments": None}, others))
+        elif kind in ("text", "reasoning", "refusal"):
+            texts.append(what)
+            rest.append((kind, others))
+        else:
+            rest.append((kind, what, others))
+    return texts, rest
+
+
+def _with_holes(part: bytes) -> bytes:
+    """A pattern of these bytes in which counts of tokens and paddings may vary."""
+    pieces, at = [], 0
+    for hole in _HOLES.finditer(part):
+        value = _DIGITS.search(hole[0]) or _PADDING.search(hole[0])
+        assert value is not None  # one of the two ends every hole
+        pieces += [
+            re.escape(part[at : hole.start() + value.start()]),
+            rb'"[0-9A-Za-z]*+"' if value[0][:1] == b'"' else rb"\d++",
+        ]
+        at = hole.end()
+    return b"".join([*pieces, re.escape(part[at:])])

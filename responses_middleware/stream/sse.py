@@ -1,0 +1,89 @@
+"""Server-sent events: bytes in, the `data` payloads of the frames out. The rules are those of WHATWG HTML, section 9.2.
+
+Beside the rules: a last frame without its blank line counts (chat servers do end like this), and the size of a frame is
+bounded.
+"""
+
+from __future__ import annotations
+
+from ..errors import UpstreamProtocolError
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class SSEDecoder:
+    """Split a byte stream into the `data` payloads of its SSE frames.
+
+    Bytes may be cut anywhere: the same bytes give the same payloads however they arrive. Lines end with LF, CRLF or CR,
+        never with
+    U+2028 and the like. Empty payloads, comments and other fields are left out.
+
+    Args:
+        max_frame: bytes that one line or the data of one frame may have; more raises UpstreamProtocolError.
+    """
+
+    def __init__(self, *, max_frame: int = 8 * 1024 * 1024) -> None:
+        self._rest: list[bytes] = []  # pieces of the unfinished line, joined once: linear in its length
+        self._rest_size = 0
+        self._data: list[bytes] = []  # data lines of the unfinished frame
+        self._data_size = 0
+        self._after_cr = False
+        self._first_line = True
+        self._max_frame = max_frame
+
+    @property
+    def between_frames(self) -> bool:
+        """Whether all that was fed are whole frames."""
+        return not (self._data or self._rest_size or self._after_cr or self._first_line)
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The payloads that are complete now."""
+        if self._after_cr:  # a CRLF may be cut in the middle
+            self._after_cr = False
+            data = data.removeprefix(b"\n")
+        if b"\r" in data:
+            self._after_cr = data.endswith(b"\r")
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        if b"\n" not in data:
+            self._keep(data)
+            return []
+        if self._rest_size:
+            self._rest.append(data)
+            data = b"".join(self._rest)
+        *lines, rest = data.split(b"\n")
+        self._rest, self._rest_size = [], 0
+        payloads = self._read(lines)
+        self._keep(rest)
+        return payloads
+
+    def finish(self) -> list[bytes]:
+        """What an end without a blank line leaves."""
+        return self.feed(b"\n\n")
+
+    def _keep(self, rest: bytes) -> None:
+        if rest:
+            self._rest.append(rest)
+            self._rest_size += len(rest)
+            self._check(self._rest_size)
+
+    def _read(self, lines: list[bytes]) -> list[bytes]:
+        payloads = []
+        for line in lines:
+            if self._first_line:
+                self._first_line = False
+                line = line.removeprefix(_BOM)
+            if line.startswith(b"data:"):
+                value = line[6:] if line.startswith(b"data: ") else line[5:]
+                self._data.append(value)
+                self._data_size += len(value)
+                self._check(self._data_size)
+            elif not line and self._data:
+                payload = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
+                self._data, self._data_size = [], 0
+                if payload:
+                    payloads.append(payload)
+        return payloads
+
+    def _check(self, size: int) -> None:
+        if size > self._max_frame:
+            raise UpstreamProtocolError(f"a frame of the upstream exceeds {self._max_frame} bytes")

@@ -1,0 +1,127 @@
+"""Which call a fragment belongs to. Servers say it by index, by id, by both, or not at all.
+
+Rules, in this order:
+
+1. A known id is its call, unless the fragment's index is another call's (TGI numbers all calls "0").
+2. An unknown id at a known index is the late id of that call, if it has none; else a new call if the fragment has a
+   name or the call is whole (servers that reuse the index); else one more id for the same call (servers that mint an id
+   for each fragment).
+3. No id, known index: that call, unless the fragment begins another function.
+4. Neither: a fragment with a name begins a call, unless it goes on spelling the last one's name; one without belongs to
+   the last call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+from .open_calls import OpenCall, arguments_text
+
+
+@dataclass(frozen=True, slots=True)
+class _Fragment:
+    """What an element of `tool_calls` says."""
+
+    identity: str
+    index: int | str | None
+    name: str
+    arguments: str
+
+
+class ToolCallTracker:
+    """Assign fragments of tool calls to calls.
+
+    Args:
+        new_call: makes the next call and puts it in line.
+        names: the function names that the upstream was offered; they tell where a split name ends.
+    """
+
+    def __init__(self, new_call: Callable[[], OpenCall], names: Collection[str]) -> None:
+        self._new_call = new_call
+        self._names = names
+        self._by_id: dict[str, OpenCall] = {}
+        self._by_index: dict[int | str, OpenCall] = {}
+        self._index_of: dict[int, int | str] = {}  # by id() of the call: calls live as long as the tracker
+        self._last: OpenCall | None = None
+
+    @property
+    def any_seen(self) -> bool:
+        return self._last is not None
+
+    def feed(self, call_delta: dict[str, Any], *, first_of_chunk: bool = True) -> OpenCall | None:
+        """Add a fragment to its call, which is returned; None if there is nothing in it that could begin one."""
+        fragment = _read(call_delta)
+        call = self._find(fragment, first_of_chunk)
+        if call is None:
+            if not (fragment.name or fragment.arguments):
+                return None  # Gemini: a fragment of nothing but a signature
+            call = self._new_call()
+        self._remember(call, fragment)
+        self._add_name(call, fragment.name)
+        call.arguments(fragment.arguments)
+        return call
+
+    def _find(self, fragment: _Fragment, first_of_chunk: bool) -> OpenCall | None:
+        known = self._by_id.get(fragment.identity)
+        at_index = self._by_index.get(fragment.index) if fragment.index is not None else None
+        if known:
+            own_index = self._index_of.get(id(known))
+            if fragment.index is None or own_index is None or own_index == fragment.index:
+                return self._same_or_new(known, fragment)
+            return at_index or (None if fragment.name else known)
+        if fragment.identity and at_index and at_index.upstream_id:
+            return None if fragment.name or at_index.may_close else at_index
+        if fragment.index is not None:
+            return self._same_or_new(at_index, fragment) if at_index else None
+        last = self._last
+        if fragment.identity:
+            return last if last and not fragment.name and not last.upstream_id else None
+        if fragment.name:
+            return last if last and first_of_chunk and not last.begun and self._spells(last, fragment.name) else None
+        return last
+
+    def _same_or_new(self, call: OpenCall, fragment: _Fragment) -> OpenCall | None:
+        """The call, or None if the fragment begins another one in its place."""
+        name = fragment.name
+        if not name or not call.name or (not call.begun and self._spells(call, name)):
+            return call
+        if name != call.name:
+            return None
+        return None if call.may_close and call.differs_from(fragment.arguments) else call
+
+    def _spells(self, call: OpenCall, name: str) -> bool:
+        """Whether the name says the call's name again, or goes on spelling it (reported for Gemini)."""
+        if name == call.name or (call.name not in self._names and name.startswith(call.name)):
+            return True
+        return any(known.startswith(call.name + name) for known in self._names)
+
+    def _remember(self, call: OpenCall, fragment: _Fragment) -> None:
+        if fragment.identity:
+            call.upstream_id = call.upstream_id or fragment.identity
+            self._by_id[fragment.identity] = call
+        if fragment.index is not None:
+            self._by_index[fragment.index] = call
+            self._index_of.setdefault(id(call), fragment.index)
+        self._last = call
+
+    def _add_name(self, call: OpenCall, name: str) -> None:
+        if not call.name or (name.startswith(call.name) and not call.begun and call.name not in self._names):
+            call.name = name or call.name
+        elif name and name != call.name and not call.begun and self._spells(call, name):
+            call.name += name
+
+
+def _read(call_delta: dict[str, Any]) -> _Fragment:
+    function: dict[str, Any] = call_delta  # Cloudflare: name and arguments without a wrapper
+    for member in ("function", "custom"):
+        if isinstance(call_delta.get(member), dict):
+            function = call_delta[member]
+    identity, index, name = call_delta.get("id"), call_delta.get("index"), function.get("name")
+    return _Fragment(
+        identity if isinstance(identity, str) else "",
+        index if isinstance(index, int | str) and not isinstance(index, bool) else None,
+        name if isinstance(name, str) else "",
+        arguments_text(function.get("arguments", function.get("input"))),
+    )

@@ -1,0 +1,61 @@
+"""Names of tools: what the upstream is told, and what it stands for."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+ToolKind = Literal["function", "custom", "local_shell", "shell", "apply_patch", "computer", "tool_search"]
+
+_LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what OpenAI and most servers take
+_ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")
+_LONGEST = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ToolBinding:
+    """As what a call of an upstream function comes back."""
+
+    kind: ToolKind
+    name: str
+    namespace: str | None = None
+
+    @property
+    def item_type(self) -> str:
+        """The type of the call's item."""
+        return f"{self.kind}_call" if self.kind != "custom" else "custom_tool_call"
+
+
+class ToolNames:
+    """Chat names, unique and legal, for tools that have a kind, a name and maybe a namespace; the same tools get the
+    same names."""
+
+    def __init__(self) -> None:
+        self._bindings: dict[str, ToolBinding] = {}
+        self._names: dict[ToolBinding, str] = {}
+
+    def name(self, binding: ToolBinding) -> str:
+        """The chat name of this tool."""
+        if (known := self._names.get(binding)) is not None:
+            return known
+        wanted = f"{binding.namespace}__{binding.name}" if binding.namespace else binding.name
+        name = wanted if _LEGAL.fullmatch(wanted) and wanted not in self._bindings else self._made(wanted, binding)
+        self._bindings[name] = binding
+        self._names[binding] = name
+        return name
+
+    def binding(self, name: str) -> ToolBinding:
+        """What the upstream means by a name; one that it was never told is a function's."""
+        return self._bindings.get(name) or ToolBinding("function", name)
+
+    def known(self) -> Iterable[str]:
+        """All chat names."""
+        return self._bindings
+
+    def _made(self, wanted: str, binding: ToolBinding) -> str:
+        digest = hashlib.sha256(f"{binding.kind}\0{binding.namespace}\0{binding.name}".encode()).hexdigest()[:8]
+        head = _ILLEGAL.sub("_", wanted)[: _LONGEST - len(digest) - 1]
+        return f"{head}_{digest}"

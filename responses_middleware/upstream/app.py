@@ -1,0 +1,162 @@
+"""The wrapped app as upstream: called in process, in the task of the client's request, with a scope of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from ..errors import UpstreamProtocolError
+from .decoding import push_decoded, start_answer
+from .headers import inner_request_headers
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope
+
+    from .base import Sink, UpstreamCall
+    from .decoding import BodyDecoder
+
+MARKER = "responses_middleware"
+"""Key of the inner scope that tells that it is ours, so that no request goes round in circles."""
+
+EXTENSIONS_OF_THE_CONNECTION = frozenset(
+    {
+        "http.response.early_hint",
+        "http.response.pathsend",
+        "http.response.trailers",
+        "http.response.zerocopysend",
+    }
+)
+"""What an app may use to answer past our `send`, or beside the body: not offered to it."""
+
+_PLAIN_SCHEMES = {"ws": "http", "wss": "https"}
+
+
+class AppUpstream:
+    """Ask the wrapped ASGI app.
+
+    Exceptions of the app leave `send` as they are, and so do those of the sink, even if the app replaces them.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def send(self, call: UpstreamCall, sink: Sink) -> None:
+        """Run the app to its end, background work included; the sink has got `end` long before.
+
+        Raises:
+            UpstreamProtocolError: the app returned without an answer, or in the middle of it, or broke its encoding.
+        """
+        answer = _Answer(sink)
+        try:
+            await self._app(inner_scope(call), _inner_receive(call, answer), answer.send)
+        except Exception as error:
+            if answer.failure is None or answer.failure is error:
+                raise
+            raise answer.failure from error  # frameworks replace the OSError of a client that left
+        if answer.failure is not None:
+            raise answer.failure
+        answer.check_whole()
+
+    async def aclose(self) -> None:
+        """Nothing is open: the app belongs to whoever made it."""
+
+
+def inner_scope(call: UpstreamCall) -> Scope:
+    """The scope of the chat request: a shallow copy of the client's, so that `state` is the same object."""
+    outer = call.scope
+    scope = dict(outer)
+    scope["type"] = "http"
+    scope["scheme"] = _PLAIN_SCHEMES.get(outer.get("scheme", "http"), outer.get("scheme", "http"))
+    scope["method"] = "POST"
+    scope["path"] = call.path
+    scope["raw_path"] = quote(call.path).encode()
+    scope["headers"] = inner_request_headers(outer["headers"], len(call.body))
+    scope["extensions"] = {
+        name: value
+        for name, value in (outer.get("extensions") or {}).items()
+        if name not in EXTENSIONS_OF_THE_CONNECTION
+    }
+    scope[MARKER] = True
+    return scope
+
+
+def _inner_receive(call: UpstreamCall, answer: _Answer) -> Receive:
+    body: bytes | None = call.body
+
+    async def receive() -> Message:
+        nonlocal body
+        if body is not None:
+            message = {"type": "http.request", "body": body, "more_body": False}
+            body = None
+            return message
+        if answer.is_over:  # as servers do: a request that was answered has ended
+            return {"type": "http.disconnect"}
+        return await call.receive()
+
+    return receive
+
+
+class _Answer:
+    """Turn the app's messages into calls of the sink."""
+
+    __slots__ = ("_decoder", "_ended", "_sink", "_started", "failure")
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._decoder: BodyDecoder | None = None
+        self._started = False
+        self._ended = False
+        self.failure: Exception | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self._ended or self._sink.finished
+
+    async def send(self, message: Message) -> None:
+        """The app's `send`. After the end, or when the sink wants no more, messages are absorbed."""
+        if self.failure is not None:
+            raise self.failure
+        if self._ended or self._sink.finished:
+            return
+        try:
+            kind = message["type"]
+            if kind == "http.response.body":
+                data = message.get("body", b"")
+                if self._decoder is not None or not self._started:
+                    await self._unusual_body(data)
+                elif data:  # the hot path: a token
+                    await self._sink.body(data)
+                if not message.get("more_body", False):
+                    await self._end()
+            elif kind == "http.response.start":
+                await self._start(message)
+        except Exception as error:
+            self.failure = error
+            raise
+
+    async def _start(self, message: Message) -> None:
+        if self._started:
+            raise UpstreamProtocolError("the wrapped app began its answer twice")
+        self._started = True
+        headers = [(bytes(name).lower(), bytes(value)) for name, value in message.get("headers", ())]
+        self._decoder = await start_answer(self._sink, message["status"], headers)
+
+    async def _unusual_body(self, data: bytes) -> None:
+        if self._decoder is None:
+            raise UpstreamProtocolError("the wrapped app sent a body before its status")
+        await push_decoded(self._sink, self._decoder.feed(data))
+
+    async def _end(self) -> None:
+        if self._sink.finished:
+            return
+        if self._decoder is not None:
+            await push_decoded(self._sink, self._decoder.finish())
+        self._ended = True
+        await self._sink.end()
+
+    def check_whole(self) -> None:
+        if self.is_over:
+            return
+        if not self._started:
+            raise UpstreamProtocolError("the wrapped app did not answer")
+        raise UpstreamProtocolError("the wrapped app ended its answer in the middle")
