@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import ipaddress
 import json
 import os
+import re
 import shlex
 import sys
 from dataclasses import dataclass
@@ -52,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run_proxy(words: Sequence[str]) -> int:
     """Serve the upstream named in `words` until a signal; returns the exit status, raises ConfigurationError."""
     given = build_parser().parse_args(words)
-    base = parse_base_url(given.url)
+    base = read_url(given.url)
     options = proxy_options(given, os.environ)
     app = ResponsesProxy(given.url, **options)
     require_uvicorn()
@@ -64,7 +66,7 @@ def run_proxy(words: Sequence[str]) -> int:
     with listener:
         place = Place.of(listener, given.host, given.prefix)
         found = probe(base, options["api_key"])
-        for line in start_lines(place, base, given, found):
+        for line in start_lines(place, base, given, found, has_key=options["api_key"] is not None):
             say(line)
         limits = options["limits"]
         return serve(app, listener, limits, given.log_level, lambda _: say(f"listening on {place.base}"))
@@ -209,6 +211,22 @@ def _limit_kinds() -> dict[str, str]:
     return {field.name: str(field.type) for field in dataclasses.fields(Limits)}
 
 
+def read_url(text: str) -> BaseUrl:
+    """The upstream URL as typed; ConfigurationError never repeats a password or a key in it, since it may be logged."""
+    authority = (text.partition("://")[2] or text).partition("/")[0]
+    if "@" in authority:
+        raise ConfigurationError(
+            "The upstream URL must not hold a user name or password: give the key as --api-key, or better as "
+            "RESPONSES_MIDDLEWARE_API_KEY"
+        )
+    try:
+        return parse_base_url(text)
+    except ConfigurationError as error:
+        if "@" in text or "?" in text:
+            raise ConfigurationError(error.message.partition(": try ")[0]) from None
+        raise
+
+
 def proxy_options(given: argparse.Namespace, environment: Mapping[str, str]) -> dict[str, Any]:
     """The keyword arguments of ResponsesProxy; a flag wins over its environment variable, the last flag over others."""
     return {
@@ -270,10 +288,15 @@ def probe(base: BaseUrl, api_key: str | None) -> Found:
     except httpx.TimeoutException:
         return Found(warning=f"{shown(base)} did not answer within {PROBE_TIMEOUT:g} seconds; serving all the same")
     except httpx.HTTPError as error:
-        return Found(warning=f"{shown(base)} cannot be reached ({error}); is it running? Serving all the same")
+        return Found(warning=f"{shown(base)} cannot be reached ({_plain(error)}); is it running? Serving all the same")
     except (httpx.InvalidURL, UnicodeError) as error:
         raise ConfigurationError(f"The upstream URL cannot be used: {error}") from error
     return Found(model=_first_model(answer), wants_key=answer.status_code in (401, 403))
+
+
+def _plain(error: Exception) -> str:
+    """Its words without numbers that only a programmer knows."""
+    return re.sub(r"^\[Errno -?\d+\] ", "", str(error)) or type(error).__name__
 
 
 def _first_model(answer: httpx.Response) -> str | None:
@@ -284,16 +307,28 @@ def _first_model(answer: httpx.Response) -> str | None:
     return name if isinstance(name, str) and answer.is_success else None
 
 
-def start_lines(place: Place, base: BaseUrl, given: argparse.Namespace, found: Found) -> list[str]:
+def start_lines(
+    place: Place, base: BaseUrl, given: argparse.Namespace, found: Found, *, has_key: bool = False
+) -> list[str]:
     """What stands on the terminal before it listens: what is served, for which upstream, and how to use it."""
     aliases = [flag.partition("=")[0] for flag in given.model]
-    warnings = [f"{PROGRAM}: warning: {found.warning}"] if found.warning else []
+    key = "the one given here is sent upstream" if has_key else "the client's own is passed on"
+    warnings = [found.warning] if found.warning else []
+    if has_key and not _is_this_machine(given.host):
+        warnings.append(f"whoever can reach {place.base} uses the upstream with the key given here")
     return [
         f"{PROGRAM} {__version__}: the Responses API at {place.base} for the chat completions of {shown(base)}",
-        f"  dialect {given.dialect}, store {given.store}",
-        *warnings,
+        f"  dialect {given.dialect}; store {given.store}; key: {key}",
+        *(f"{PROGRAM}: warning: {warning}" for warning in warnings),
         *usage_lines(place, aliases[0] if aliases else found.model or "default", wants_key=found.wants_key),
     ]
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def usage_lines(place: Place, model: str, *, wants_key: bool = False) -> list[str]:
@@ -302,8 +337,10 @@ def usage_lines(place: Place, model: str, *, wants_key: bool = False) -> list[st
     body = shlex.quote(json.dumps({"model": model, "input": "Say hello.", "stream": True}))
     key = ' -H "Authorization: Bearer $OPENAI_API_KEY"' if wants_key else ""
     return [
-        f"  curl -N {place.local}/responses -H 'Content-Type: application/json'{key} -d {body}",
-        f"  OPENAI_BASE_URL={place.local}",
+        "  try it:",
+        f"    curl -N {place.local}/responses -H 'Content-Type: application/json'{key} -d {body}",
+        "  point OpenAI clients here:",
+        f"    OPENAI_BASE_URL={place.local}",
     ]
 
 

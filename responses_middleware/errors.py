@@ -19,6 +19,7 @@ ResponsesError
 ├── UpstreamError                   theirs: the chat server's status and words, or 502
 │   ├── UpstreamConnectionError     not reachable, or cut
 │   ├── UpstreamProtocolError       an answer that no chat completion is
+│   ├── WrappedAppError             500: the app that is asked in process raised an exception
 │   └── UpstreamTimeoutError        504
 ├── OverloadedError                 ours for now: 503 with Retry-After
 └── ConfigurationError              the operator's, raised at construction; also a ValueError
@@ -177,6 +178,16 @@ class UpstreamConnectionError(UpstreamError):
 
 class UpstreamProtocolError(UpstreamError):
     """The answer is none that a chat completion server gives."""
+
+
+class WrappedAppError(UpstreamError):
+    """The wrapped app raised; the client is told no more than that, `exception` is raised on to the server's log."""
+
+    status = 500
+
+    def __init__(self, exception: Exception) -> None:
+        super().__init__("the app failed while it answered")
+        self.exception = exception
 
 
 class UpstreamTimeoutError(UpstreamError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, get_args
 
 from .dialects import Dialect
@@ -16,7 +16,7 @@ from .endpoints.retrieve import retrieve
 from .endpoints.websocket import refuse
 from .engine.runtime import Options, Runtime
 from .engine.turns import Connection
-from .errors import ConfigurationError, MethodNotAllowedError, NotFoundError, ResponsesError
+from .errors import ConfigurationError, MethodNotAllowedError, NotFoundError, ResponsesError, WrappedAppError
 from .lifespan import Lifespan
 from .options import Limits, ReasoningForm, Unsupported
 from .state import MemoryStore, Sealer, owner_from_authorization
@@ -103,12 +103,15 @@ class ResponsesMiddleware:
                 on_event=on_event,
                 limits=limits,
                 same_origin=upstream is None,
+                origin=_origin(upstream),
             ),
             upstream=_upstream(app, upstream, api_key=api_key, client=client, limits=limits),
             store=_store(store, limits),
             sealer=Sealer(secret),
         )
-        self._lifespan = Lifespan(app, lambda: self._runtime.aclose(store=isinstance(store, str)))
+        self._lifespan = Lifespan(
+            app, self._runtime.supervisor, aclose=lambda: self._runtime.aclose(store=isinstance(store, str))
+        )
         self._responses = f"{prefix.rstrip('/')}/responses"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -144,18 +147,21 @@ class ResponsesMiddleware:
         chat_path = scope["path"].removesuffix(_route_path(scope)) + self._runtime.options.prefix + "/chat/completions"
         connection = Connection(scope=scope, receive=receive, send=send, chat_path=chat_path)
         try:
-            await self._route(connection, scope["method"], scope["path"], steps)
+            await self._endpoint(connection, scope["method"], scope["path"], steps)
         except ClientLeftError:
             return
+        except WrappedAppError as error:
+            await send_error(send, error)
+            raise error.exception from None  # once, to the server's log
         except ResponsesError as error:
             await send_error(send, error)
 
-    async def _route(self, connection: Connection, method: str, path: str, steps: list[str]) -> None:
+    def _endpoint(self, connection: Connection, method: str, path: str, steps: list[str]) -> Awaitable[None]:
         runtime = self._runtime
         match steps:
             case []:
                 _allow(method, path, "POST")
-                await create(runtime, connection)
+                return create(runtime, connection)
             case ["compact" | "input_tokens" as name]:
                 _allow(method, path, "POST")
                 raise NotFoundError(
@@ -163,13 +169,13 @@ class ResponsesMiddleware:
                 )
             case [response_id]:
                 _allow(method, path, "GET", "DELETE")
-                await (retrieve if method == "GET" else delete)(runtime, connection, response_id)
+                return (retrieve if method == "GET" else delete)(runtime, connection, response_id)
             case [response_id, "input_items"]:
                 _allow(method, path, "GET")
-                await input_items(runtime, connection, response_id)
+                return input_items(runtime, connection, response_id)
             case [response_id, "cancel"]:
                 _allow(method, path, "POST")
-                await cancel(runtime, connection, response_id)
+                return cancel(runtime, connection, response_id)
             case _:
                 raise NotFoundError(f"Invalid URL ({method} {path})")
 
@@ -216,6 +222,13 @@ def _upstream(
     if isinstance(upstream, str):
         return HttpUpstream(upstream, api_key=api_key, client=client, limits=limits)
     return upstream
+
+
+def _origin(upstream: str | Upstream | None) -> str:
+    """A name for the upstream, in sealed tokens only: the base URL, without its query, which may hold a key."""
+    if isinstance(upstream, HttpUpstream):
+        return f"{upstream.base.origin}{upstream.base.path}"
+    return upstream.partition("?")[0].rstrip("/") if isinstance(upstream, str) else type(upstream).__name__
 
 
 def _store(store: str | Store | None, limits: Limits) -> Store | None:

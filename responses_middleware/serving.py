@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 LOG_LEVELS = ("debug", "info", "warning", "error")
 
+REFUSED = "ASGI callable returned without completing handshake."
+"""What uvicorn 0.54 logs as an error for every WebSocket that was refused properly, with a status."""
+
+CLOSING = 1.5  # seconds beyond `grace` for terminal events to go out and connections to close
+
 
 def say(line: str) -> None:
     """Print one line on standard error at once."""
@@ -41,9 +46,10 @@ class Place:
 
     @classmethod
     def of(cls, listener: socket.socket, host: str, prefix: str) -> Place:
-        port = listener.getsockname()[1]
+        address, port = listener.getsockname()[:2]
+        host = host or address  # "" is every address
         path = "/" + prefix.strip("/") if prefix.strip("/") else ""
-        near = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)
+        near = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
         base, local = (f"http://{f'[{name}]' if ':' in name else name}:{port}{path}" for name in (host, near))
         return cls(base=base, local=local)
 
@@ -111,18 +117,38 @@ def make_server(
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             for accepting in self.servers:
                 accepting.close()
+            logging.getLogger("uvicorn.error").addFilter(_without(anyio.get_cancelled_exc_class()))
+            if self.server_state.tasks:
+                say(f"stopping: running answers have up to {grace:g} seconds to end (Ctrl-C ends them now)")
             begun = anyio.current_time()
-            with anyio.move_on_after(grace + 1) as waiting:
-                await self.lifespan.shutdown()
-            self.force_exit = self.force_exit or waiting.cancelled_caught
-            left = grace - (anyio.current_time() - begun)
+            await self._tell_app()
+            left = grace + 1 - (anyio.current_time() - begun)
             self.config.timeout_graceful_shutdown = max(1, round(left))
             await super().shutdown(sockets=sockets)
+
+        async def _tell_app(self) -> None:
+            """Let the app end its answers, within the time that they have and until a second Ctrl-C."""
+            with anyio.move_on_after(grace + CLOSING) as waiting:
+                async with anyio.create_task_group() as group:
+                    group.start_soon(self._cancel_when_forced, waiting)
+                    await self.lifespan.shutdown()
+                    group.cancel_scope.cancel()
+            self.force_exit = self.force_exit or waiting.cancelled_caught
+
+        async def _cancel_when_forced(self, waiting: anyio.CancelScope) -> None:
+            while not self.force_exit:  # noqa: ASYNC110 - uvicorn sets it from a signal handler
+                await anyio.sleep(0.1)
+            waiting.cancel()
 
         def stop(self) -> None:
             self.should_exit = True
 
     return Server(config)
+
+
+def _without(cancelled: type[BaseException]) -> Callable[[logging.LogRecord], bool]:
+    """A log filter: what a stop cuts short is no fault, and uvicorn would write a traceback for each of it."""
+    return lambda record: not (record.exc_info and isinstance(record.exc_info[1], cancelled))
 
 
 def server_config(app: ASGIApp, limits: Limits, log_level: str) -> uvicorn.Config:
@@ -147,3 +173,4 @@ def set_up_logging(log_level: str) -> None:
     logging.basicConfig(level=max(level, logging.WARNING), format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("responses_middleware").setLevel(level)
     logging.getLogger("uvicorn").setLevel(others)
+    logging.getLogger("uvicorn.error").addFilter(lambda record: record.msg != REFUSED)

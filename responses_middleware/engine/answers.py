@@ -7,6 +7,7 @@ its 429 a 429.
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from starlette.types import Send
 
     from ..upstream.base import Headers
+
+_now = time.monotonic
 
 Keep = Callable[[dict[str, Any]], Awaitable[None]]
 
@@ -64,6 +67,7 @@ class Answer:
         self._headers: Headers = []
         self._error_body: list[bytes] | None = None
         self._error_room = limits.max_error_bytes
+        self._copy = transcoder.copy
 
     # -- the Sink
     async def start(self, status: int, headers: Headers) -> None:
@@ -120,13 +124,27 @@ class Answer:
             await self._keep(terminal["response"])
 
     def _all_headers(self, *more: tuple[bytes, bytes]) -> Headers:
-        return [*self._headers, *self._own_headers, *more]
+        headers = [*self._headers, *self._own_headers, *more]
+        if not any(name == b"x-request-id" for name, _ in headers):
+            headers.append(
+                (b"x-request-id", b"req_" + secrets.token_hex(16).encode())
+            )  # the SDKs show it as `_request_id`
+        return headers
 
 
 class StreamedAnswer(Answer):
     """Server-sent events, one send for each read of the upstream."""
 
     _sending: anyio.Event | None = None  # the watch's comment is on its way: two sends never overlap
+
+    async def body(self, data: bytes) -> None:
+        # By far the most reads are one frame that only adds text: one call, one send.
+        out = self._copy(data) if self._sending is None else None
+        if out is None:
+            await super().body(data)
+        else:
+            self._pulse.passed = _now()
+            await self._send({"type": "http.response.body", "body": out, "more_body": True})
 
     async def _answer(self, data: bytes, now: float) -> None:
         transcoder, pulse = self.transcoder, self._pulse

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..dialects import Dialect
 from ..dialects.lessons import learn
-from ..errors import UpstreamError
+from ..errors import OverloadedError, UpstreamError
 from ..options import Limits, ReasoningForm, Unsupported
+from .supervisor import Supervisor
 
 if TYPE_CHECKING:
     from starlette.types import Scope
@@ -56,6 +57,7 @@ class Options:
     on_event: Observer | None
     limits: Limits
     same_origin: bool  # whether the upstream is the wrapped app itself
+    origin: str  # names the upstream in what is sealed
 
 
 class Runtime:
@@ -68,7 +70,8 @@ class Runtime:
         self._sealer = sealer
         self._dialects: OrderedDict[str, Dialect] = OrderedDict()  # what was learned, by upstream model
         self._sends_finish = options.dialect.finish_reason
-        self.under_way = 0
+        self.under_way = 0  # requests, for max_concurrent
+        self.supervisor = Supervisor(options.limits)
 
     # -- ids, time
     @staticmethod
@@ -129,14 +132,27 @@ class Runtime:
 
     # -- what goes round by way of the client
     def seal(self, value: dict[str, Any]) -> str | None:
-        return self._sealer.seal(value)
+        return self._sealer.seal({**value, "origin": self.options.origin})
 
     def unseal(self, token: str) -> dict[str, Any] | None:
-        return self._sealer.open(token)
+        """What a token of ours holds; opaque data of another upstream stays out, since only its own may see it."""
+        value = self._sealer.open(token)
+        if value is None or value.get("origin") == self.options.origin:
+            return value
+        return {**value, "opaque": {}}
 
     @property
     def seals(self) -> bool:
         return self._sealer.available
+
+    # -- the end
+    def admit(self) -> None:
+        """Raise OverloadedError if no request may begin now."""
+        limit = self.options.limits.max_concurrent
+        if self.supervisor.is_draining:
+            raise OverloadedError("The server is stopping; try again later.")
+        if limit is not None and self.under_way >= limit:
+            raise OverloadedError(f"{self.under_way} requests are under way; try again later.")
 
     async def aclose(self, *, store: bool) -> None:
         """Close the upstream's client, and the store if it is ours."""

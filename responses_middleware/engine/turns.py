@@ -3,14 +3,16 @@ way."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from .. import _json
-from ..errors import ResponsesError, UpstreamError, UpstreamProtocolError
+from ..errors import ResponsesError, UpstreamError, WrappedAppError
 from ..state import StoreError
 from ..stream.machine import ResponseStream
 from ..stream.transcoder import Transcoder
@@ -23,6 +25,7 @@ from ..upstream.base import UpstreamCall
 from .answers import Answer, StreamedAnswer, WholeAnswer
 from .context import history_of, keep, resolved_input
 from .runtime import RunInfo, Runtime, logger
+from .supervisor import Supervisor
 from .watch import Pulse, Watch
 
 if TYPE_CHECKING:
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 
 Item = dict[str, Any]
 
+_NO_NAME = re.compile(r"[^A-Za-z0-9_.:\[\]-]")
+_LONGEST_NAME, _MOST_NAMES = 80, 40
 _FAREWELL_OF_APP = 0.5  # seconds; an app that got http.disconnect may end its own way
 
 
@@ -113,36 +118,45 @@ class Run:
         connection, limits, pulse = self._connection, self._runtime.options.limits, Pulse()
         answer = self._new_answer(call, pulse)
         farewell = _FAREWELL_OF_APP if self._runtime.options.same_origin else 0
-        watch = Watch(connection.receive, pulse, limits, keepalive=answer.keepalive, farewell=farewell)
-        upstream_call = UpstreamCall(
-            body=_json.dumps(call.payload),
-            stream=bool(self._request.get("stream")),
-            scope=connection.scope,
-            receive=watch.inner_receive,
-            path=connection.chat_path,
-        )
-        raised = await self._exchange(upstream_call, answer, watch)
-        if watch.client_left and not answer.finished:
-            return answer
-        await self._settle(answer, watch, raised)
-        if raised is not None and not isinstance(raised, ResponsesError):
-            raise raised
-        return answer
-
-    async def _exchange(self, call: UpstreamCall, answer: Answer, watch: Watch) -> Exception | None:
-        """Let the upstream push its answer, watched; what it raised."""
         raised: Exception | None = None
-        async with anyio.create_task_group() as group:
-            with anyio.CancelScope() as scope:
-                group.start_soon(watch.run, scope)
+        with anyio.CancelScope() as scope:
+            watch = Watch(connection.receive, pulse, limits, keepalive=answer.keepalive, farewell=farewell, scope=scope)
+            upstream_call = self._upstream_call(call, watch)
+            async with self._supervised(watch, answer):
                 try:
-                    await self._runtime.upstream.send(call, answer)
+                    await self._runtime.upstream.send(upstream_call, answer)
                 except (
                     Exception
                 ) as error:  # the wrapped app may raise anything; raised again when the client has its answer
                     raised = error
-            group.cancel_scope.cancel()
-        return raised
+        if watch.client_left and not answer.finished:
+            return answer
+        await self._settle(answer, watch, raised)
+        if raised is not None and not isinstance(raised, ResponsesError) and answer.error is None:
+            raise raised
+        return answer
+
+    @asynccontextmanager
+    async def _supervised(self, watch: Watch, answer: Answer) -> AsyncIterator[None]:
+        """Have the call looked after: by the app's lifespan, or for lack of one by a task of our own."""
+        supervisor = self._runtime.supervisor
+        if supervisor.is_running:
+            with supervisor.holding(watch, answer):
+                yield
+            return
+        supervisor = Supervisor(self._runtime.options.limits)
+        async with supervisor.running():
+            with supervisor.holding(watch, answer):
+                yield
+
+    def _upstream_call(self, call: ChatCall, watch: Watch) -> UpstreamCall:
+        return UpstreamCall(
+            body=_json.dumps(call.payload),
+            stream=bool(self._request.get("stream")),
+            scope=self._connection.scope,
+            receive=watch.inner_receive,
+            path=self._connection.chat_path,
+        )
 
     async def _settle(self, answer: Answer, watch: Watch, raised: Exception | None) -> None:
         """Tell the client how it ended, if it does not know yet."""
@@ -151,7 +165,7 @@ class Run:
         if answer.is_refused:
             answer.refuse()
             return
-        error = watch.timeout or _as_error(raised)
+        error = watch.verdict or _as_error(raised)
         try:
             await answer.conclude(error)
         except UpstreamError as failure:
@@ -171,9 +185,7 @@ class Run:
             observe=self._observer(machine.response["id"]),
             silent=not stream,
         )
-        headers = (
-            [(b"x-responses-unsupported", ", ".join(call.left_out).encode("ascii", "replace"))] if call.left_out else []
-        )
+        headers = [(b"x-responses-unsupported", _as_header(call.left_out))] if call.left_out else []
         return (StreamedAnswer if stream else WholeAnswer)(
             transcoder,
             self._connection.send,
@@ -212,10 +224,15 @@ def _call_ids(items: Sequence[Item]) -> set[str]:
     return {call_id_of(item) for item in items if item.get("type") in CALLS}
 
 
+def _as_header(names: Sequence[str]) -> bytes:
+    """Names as a header value. Some are the client's own words: nothing in them may end the header line."""
+    return ", ".join(_NO_NAME.sub("?", name[:_LONGEST_NAME]) for name in names[:_MOST_NAMES]).encode()
+
+
 def _as_error(raised: Exception | None) -> ResponsesError | None:
     """What the client is told of an exception: an upstream's own words, never an app's."""
     if raised is None:
         return None
     if isinstance(raised, ResponsesError):
         return raised
-    return UpstreamProtocolError("the app failed while it answered")
+    return WrappedAppError(raised)

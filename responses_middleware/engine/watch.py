@@ -1,31 +1,34 @@
-"""Beside the bytes: a client that leaves, an upstream that falls silent, and comments that keep a quiet stream open.
+"""What is watched of one upstream call: a client that leaves, a silent upstream, a stream that needs a comment.
 
-One task per request, which only waits. The bytes themselves go through no task of ours.
+The bytes write down when they passed, and nothing else; the supervisor looks at that from time to time.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.lowlevel
 
-from ..errors import UpstreamTimeoutError
+from ..errors import ResponsesError, UpstreamTimeoutError
 from ..options import Limits
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive
 
+StartSoon = Callable[[Callable[[], Coroutine[Any, Any, None]]], object]
+
 
 class Pulse:
-    """When something last happened, in seconds of the monotonic clock; written by the bytes, read by the watch."""
+    """When something last happened, in seconds of the monotonic clock."""
 
-    __slots__ = ("error_since", "finished", "progress", "received", "sent")
+    __slots__ = ("error_since", "finished", "passed", "progress", "received", "sent")
 
     def __init__(self) -> None:
         now = time.monotonic()
+        self.passed = now  # a frame of the upstream, at once on its way to the client
         self.received = now  # bytes of the upstream
         self.progress = now  # a data frame of the upstream
         self.sent = now  # anything to the client
@@ -34,13 +37,28 @@ class Pulse:
 
 
 class Watch:
-    """Watch one request.
+    """One upstream call under watch.
 
     Args:
-        receive: the client's; nobody else calls it while the watch runs.
+        receive: the client's; only one at a time waits for it, the wrapped app or we.
         keepalive: sends a comment to the client, if its stream has begun.
         farewell: seconds that an upstream which was told of the disconnect has to end by itself.
+        scope: cancels the upstream's call.
     """
+
+    __slots__ = (
+        "_farewell",
+        "_keepalive",
+        "_left",
+        "_left_at",
+        "_limits",
+        "_listener",
+        "_listening",
+        "_pulse",
+        "_receive",
+        "_scope",
+        "verdict",
+    )
 
     def __init__(
         self,
@@ -50,69 +68,95 @@ class Watch:
         *,
         keepalive: Callable[[], Awaitable[None]],
         farewell: float,
+        scope: anyio.CancelScope,
     ) -> None:
-        self.client_left = False
-        self.timeout: UpstreamTimeoutError | None = None
-        self.error_body_too_slow = False
+        self.verdict: ResponsesError | None = None  # why the upstream was cut short
         self._receive = receive
         self._pulse = pulse
         self._limits = limits
         self._keepalive = keepalive
         self._farewell = farewell
-        self._left = anyio.Event()
+        self._scope = scope
+        self._left_at: float | None = None
+        self._left: anyio.Event | None = None  # made when somebody waits for it
+        self._listening = False
+        self._listener: anyio.CancelScope | None = None
 
+    @property
+    def client_left(self) -> bool:
+        return self._left_at is not None
+
+    # -- the client
     async def inner_receive(self) -> Message:
         """What the wrapped app gets after its body: nothing until the client has left."""
-        await self._left.wait()
+        if self._listening:
+            self._left = self._left or anyio.Event()
+            await self._left.wait()
+        elif not self.client_left:
+            await self._wait_for_leave()
         return {"type": "http.disconnect"}
 
-    async def run(self, upstream: anyio.CancelScope) -> None:
-        """Watch until cancelled; cancels the upstream when it must not go on."""
-        while not self._pulse.finished:
-            with anyio.move_on_after(self._next_deadline()):
+    async def _listen(self) -> None:
+        """Wait for the client's leave, since the wrapped app does not."""
+        if self._listening or self._pulse.finished:
+            return
+        with anyio.CancelScope() as self._listener:
+            try:
                 await self._wait_for_leave()
-                break
-            await self._look(upstream)
-        if self.client_left and not self._pulse.finished:
-            self._left.set()
-            await anyio.sleep(self._farewell)
-            upstream.cancel()
+            except Exception:  # whatever the server raises here, there is no client to be heard any more
+                self._leave()
 
     async def _wait_for_leave(self) -> None:
-        while (await self._receive())["type"] != "http.disconnect":
-            await anyio.lowlevel.checkpoint()
-        self.client_left = True
+        self._listening = True
+        try:
+            while (await self._receive())["type"] != "http.disconnect":
+                await anyio.lowlevel.checkpoint()
+        finally:
+            self._listening = False
+        self._leave()
 
-    def _next_deadline(self) -> float:
-        """Seconds until the next moment at which something may be due."""
-        now, pulse, limits = time.monotonic(), self._pulse, self._limits
-        due = [
-            start + limit - now
-            for start, limit in (
-                (pulse.received, limits.idle_timeout),
-                (pulse.progress, limits.progress_timeout),
-                (pulse.sent, limits.keepalive),
-                (pulse.error_since, limits.error_body_timeout),
-            )
-            if start is not None and limit is not None
-        ]
-        return max(min(due), 0.001) if due else float("inf")
+    def _leave(self) -> None:
+        self._left_at = time.monotonic()
+        if self._left is not None:
+            self._left.set()
 
-    async def _look(self, upstream: anyio.CancelScope) -> None:
+    # -- the upstream
+    def look(self, start_soon: StartSoon, tick: float) -> None:
+        """See what is due; `tick` seconds pass until the next look."""
         now, pulse, limits = time.monotonic(), self._pulse, self._limits
         if pulse.finished:
             return
-        if pulse.error_since is not None and now - pulse.error_since >= limits.error_body_timeout:
-            self.error_body_too_slow = True
-            upstream.cancel()
-        elif limits.idle_timeout is not None and now - pulse.received >= limits.idle_timeout:
-            self._give_up(upstream, f"the upstream sent nothing for {limits.idle_timeout:g} seconds")
-        elif limits.progress_timeout is not None and now - pulse.progress >= limits.progress_timeout:
-            self._give_up(upstream, f"the upstream made no progress for {limits.progress_timeout:g} seconds")
-        elif limits.keepalive is not None and now - pulse.sent >= limits.keepalive:
+        if self._left_at is not None:
+            if now >= self._left_at + self._farewell:
+                self._scope.cancel()
+            return
+        if not self._listening:
+            start_soon(self._listen)
+        if pulse.error_since is not None and now >= pulse.error_since + limits.error_body_timeout:
+            self.cut_short(None)  # the status alone is used
+        elif limits.idle_timeout is not None and now >= max(pulse.received, pulse.passed) + limits.idle_timeout:
+            self.cut_short(UpstreamTimeoutError(f"the upstream sent nothing for {limits.idle_timeout:g} seconds"))
+        elif limits.progress_timeout is not None and now >= max(pulse.progress, pulse.passed) + limits.progress_timeout:
+            why = f"the upstream made no progress for {limits.progress_timeout:g} seconds"
+            self.cut_short(UpstreamTimeoutError(why))
+        elif limits.keepalive is not None and now + tick > max(pulse.sent, pulse.passed) + limits.keepalive:
             pulse.sent = now
-            await self._keepalive()
+            start_soon(self._send_keepalive)
 
-    def _give_up(self, upstream: anyio.CancelScope, why: str) -> None:
-        self.timeout = UpstreamTimeoutError(why)
-        upstream.cancel()
+    async def _send_keepalive(self) -> None:
+        try:
+            await self._keepalive()
+        except (
+            Exception
+        ):  # OSError where ASGI 2.4 tells that the client is gone; whatever it is, it can't be written to
+            self._leave()
+
+    def cut_short(self, error: ResponsesError | None) -> None:
+        """End the upstream's call; with an error, that is what the client is told."""
+        self.verdict = self.verdict or error
+        self._scope.cancel()
+
+    def end(self) -> None:
+        """The call has ended: nothing more is to be watched."""
+        if self._listener is not None:
+            self._listener.cancel()

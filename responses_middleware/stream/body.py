@@ -19,7 +19,7 @@ class AnswerBody:
     """Split the body of an answer into its JSON payloads.
 
     Args:
-        max_frame: bytes of one SSE line, frame or JSON line.
+        max_frame: bytes of one SSE line or frame.
         max_document: bytes of one JSON document.
 
     `feed` and `finish` raise UpstreamProtocolError past these.
@@ -29,10 +29,12 @@ class AnswerBody:
         self.framing: Literal["sse", "document", "lines"] | None = None  # known when the first byte is
         self._sse = SSEDecoder(max_frame=max_frame)
         self._max_document = max_document
-        self._head = b""
-        self._pieces: list[bytes] = []  # of the document, or of its unfinished line; joined once
+        self._at_start = True
+        self._head = b""  # what may be a byte order mark
+        self._pieces: list[bytes] = []  # of the document, or of the line that is not finished; joined once
         self._size = 0
-        self._line_ended = False  # a document over several lines is not looked at again
+        self._first: bytes | None = None  # a line that is a document of its own: the only one, unless another follows
+        self._is_pretty = False  # a document over several lines
 
     @property
     def between_frames(self) -> bool:
@@ -45,9 +47,15 @@ class AnswerBody:
             return self._sse.feed(data)
         if self.framing is not None:
             return self._document(data)
-        start = (self._head + data).removeprefix(_BOM).lstrip(_BLANK)
-        if not start or _BOM.startswith(start):
-            self._head = start
+        if self._at_start:
+            data = self._head + data
+            if _BOM.startswith(data) and data != _BOM:
+                self._head = data
+                return []
+            self._at_start = False
+            data = data.removeprefix(_BOM)
+        start = data.lstrip(_BLANK)
+        if not start:
             return []
         if start[0] in b"{[":
             self.framing = "document"
@@ -59,24 +67,42 @@ class AnswerBody:
         """What the end of the body completes."""
         if self.framing == "sse":
             return self._sse.finish()
-        rest = b"".join(self._pieces)
+        rest = self._first if self._first is not None else b"".join(self._pieces)
         return [rest] if rest.strip(_BLANK) else []
 
     def _document(self, data: bytes) -> list[bytes]:
+        if self._first is not None:
+            return self._behind_first(data)
         self._pieces.append(data)
         self._size += len(data)
         if self._size > self._max_document:
             raise UpstreamProtocolError(f"the upstream's answer exceeds {self._max_document} bytes")
-        if b"\n" not in data or (self._line_ended and self.framing == "document"):
+        if b"\n" not in data or self._is_pretty:
             return []
+        return self._lines() if self.framing == "lines" else self._first_line()
+
+    def _lines(self) -> list[bytes]:
+        """The lines that are finished."""
         *lines, rest = b"".join(self._pieces).split(b"\n")
-        self._line_ended = True
-        if self.framing == "document":
-            if not _is_object(lines[0]):
-                return []
-            self.framing = "lines"
         self._pieces, self._size = [rest], len(rest)
         return [line for line in lines if line.strip(_BLANK)]
+
+    def _first_line(self) -> list[bytes]:
+        """Look once whether the first line is a document of its own."""
+        first, _, rest = b"".join(self._pieces).partition(b"\n")
+        if not _is_object(first):
+            self._is_pretty = True
+            return []
+        self._pieces, self._size, self._first = [], 0, first
+        return self._behind_first(rest)
+
+    def _behind_first(self, data: bytes) -> list[bytes]:
+        """A line end alone closes a document (Go's encoder writes one); more than blanks makes it one of many."""
+        data = data.lstrip(_BLANK)
+        if not data or self._first is None:
+            return []
+        first, self._first, self.framing = self._first, None, "lines"
+        return [first, *self._document(data)]
 
 
 def _is_object(line: bytes) -> bool:

@@ -134,8 +134,8 @@ class Flow:
     def settle(self) -> None:
         """Read what was copied unread."""
         if self.literals:
-            literals, self.literals = self.literals, []
-            text = json.loads(b'"' + b"".join([literal[1:-1] for literal in literals]) + b'"')
+            text = json.loads(b'"' + b"".join([literal[1:-1] for literal in self.literals]) + b'"')
+            self.literals.clear()
             self._pieces.append(text)
             if self._observe:
                 self._observe(text)

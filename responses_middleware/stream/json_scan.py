@@ -9,6 +9,7 @@ from typing import Literal
 
 _MARKS = re.compile(r'["\\{}\[\]]')
 _STRING_END = re.compile(r'["\\]')
+_ESCAPE = re.compile(r"\\(?:u.{4}|.)", re.DOTALL)
 
 
 class JSONScanner:
@@ -19,15 +20,22 @@ class JSONScanner:
 
     def __init__(self) -> None:
         self.is_whole = False
+        self._begun = False
+        self._is_other = False  # neither object nor array
         self._depth = 0
         self._in_string = False
         self._escaped = False
 
-    def feed(self, text: str) -> None:
+    def feed(self, text: str) -> int:
+        """Read a piece; where in it the value ended, its length if it did not end in it."""
+        if not self._begun and (start := text.lstrip()):
+            self._begun, self._is_other = True, start[0] not in "{["
+        if self.is_whole or self._is_other:
+            return len(text)
         position = 0
         if self._escaped and text:
             self._escaped, position = False, 1
-        while not self.is_whole and (mark := (_STRING_END if self._in_string else _MARKS).search(text, position)):
+        while mark := (_STRING_END if self._in_string else _MARKS).search(text, position):
             position = mark.end()
             match mark[0]:
                 case '"':
@@ -40,15 +48,18 @@ class JSONScanner:
                     self._depth += 1
                 case _:
                     self._depth -= 1
-                    self.is_whole = self._depth <= 0
+                    if self._depth == 0:
+                        self.is_whole = True
+                        return position
+        return len(text)
 
 
 class MemberText:
     """Decode the string member of `{"input": "…"}` while it comes; the call of a freeform tool is written so.
 
     Pieces may be cut inside an escape or a surrogate pair; only whole escapes come out. Text that does not begin as an
-    object (models
-    forget the wrapping) is passed through as it is; an object of another shape is read when it has ended.
+    object (models forget the wrapping) is passed through as it is; an object of another shape is read when it has
+    ended.
     """
 
     _BEGIN = re.compile(r'\s*\{\s*"input"\s*:\s*"')
@@ -82,7 +93,7 @@ class MemberText:
         whole = "".join(self._late) + self._rest
         try:
             value = json.loads(whole)
-        except ValueError:
+        except (ValueError, RecursionError):
             return whole
         if isinstance(value, dict) and ("input" in value or len(value) == 1):
             value = value.get("input", next(iter(value.values())))
@@ -116,5 +127,12 @@ class MemberText:
         literal, self._rest = self._rest[:end], self._rest[end:]
         try:
             return str(json.loads(f'"{literal}"', strict=False))
-        except ValueError:  # an escape that JSON does not know
-            return literal
+        except ValueError:  # an escape that JSON does not know: that one stays as it is
+            return _ESCAPE.sub(_unescaped, literal)
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    try:
+        return str(json.loads(f'"{escape[0]}"', strict=False))
+    except ValueError:
+        return escape[0]

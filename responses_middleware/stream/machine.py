@@ -14,10 +14,12 @@ Rules of the house:
 from __future__ import annotations
 
 import re
-from collections import deque
+import sys
+from collections import Counter, deque
 from collections.abc import Callable, Collection
 from typing import Any, Literal, TypeVar
 
+from .. import _json
 from ..errors import ResponsesError, UpstreamError, UpstreamProtocolError
 from ..translate.failure import response_error
 from ..translate.finish import outcome_of
@@ -26,7 +28,7 @@ from ..translate.usage import to_usage
 from .events import Event, Flow, Outbox
 from .opaque import Opaque
 from .open_calls import OpenCall
-from .open_items import Item, OpenItem, OpenMessage, OpenReasoning
+from .open_items import MOST, Item, OpenItem, OpenMessage, OpenReasoning
 from .reader import opaque_of_call, read, read_message, to_annotation, to_logprobs, to_sources
 from .thinking import Piece, ThinkSplitter
 from .toolcalls import ToolCallTracker
@@ -56,7 +58,7 @@ class ResponseStream:
         expects_finish: whether this server always sends a finish reason, so that an end mark without one is a failure.
         taken_call_ids: call ids of the history, which may not be used again.
         seal: makes an `encrypted_content` of what the upstream wants back; None where nothing is sealed.
-        max_output: characters of text, thinking and arguments together.
+        max_output: characters of text, thinking and arguments together; citations have as much room again.
     """
 
     def __init__(
@@ -80,7 +82,7 @@ class ResponseStream:
         self.has_output = False
         self._response = response
         self._output: list[Item] = []
-        self._outbox = Outbox(max_output=max_output, obfuscate=obfuscate)
+        self.outbox = Outbox(max_output=max_output, obfuscate=obfuscate)
         self._new_id = new_id
         self._now = now
         self._names = names or ToolNames()
@@ -99,7 +101,8 @@ class ResponseStream:
         self._opaque = Opaque()
         self._hidden: list[str] = []  # thinking that is not streamed
         self._heard: set[str] = set()  # kinds of statements that came as deltas
-        self._snapshots: dict[str, str] = {}  # texts of the last whole message
+        self._snapshots: dict[tuple[str, int], str] = {}  # texts of the last whole message
+        self._citation_room = max_output
         self._says: dict[str, Callable[..., None]] = {
             "text": self._text,
             "reasoning": self._think,
@@ -120,8 +123,8 @@ class ResponseStream:
     def start(self) -> list[Event]:
         """`response.created` and `response.in_progress`."""
         for kind in ("response.created", "response.in_progress"):
-            self._outbox.emit(kind, response=self.response)
-        return self._outbox.take()
+            self.outbox.emit(kind, response=self.response)
+        return self.outbox.take()
 
     def feed(self, chunk: object) -> list[Event]:
         """The events that a chunk makes; after a failure in it, all that is left."""
@@ -133,7 +136,7 @@ class ResponseStream:
                 self._heard.add(kind)
         except UpstreamProtocolError as error:
             self.failure = error
-        return self.finish() if self.failure else self._outbox.take()
+        return self.finish() if self.failure else self.outbox.take()
 
     def finish(self, error: ResponsesError | None = None, *, done: bool = False) -> list[Event]:
         """The rest of the events, the terminal one last; nothing if it has been sent.
@@ -145,12 +148,14 @@ class ResponseStream:
         if self.ended:
             return []
         self.ended = True
-        self.failure = self.failure or error or self._end_text() or self._fault_of_end(done)
+        self.outbox.room = sys.maxsize  # all that is left has found room when it came
+        self._say_pieces(self._splitter.finish() if self._splitter else [])
+        self.failure = self.failure or error or self._fault_of_end(done)
         if self.failure:
             self._end_failed(self.failure)
         else:
             self._end_regular()
-        return self._outbox.take()
+        return self.outbox.take()
 
     @property
     def response(self) -> dict[str, Any]:
@@ -160,7 +165,7 @@ class ResponseStream:
     @property
     def sequence_number(self) -> int:
         """The number of the next event."""
-        return self._outbox.sequence
+        return self.outbox.sequence
 
     @property
     def live_flow(self) -> Flow | None:
@@ -170,16 +175,6 @@ class ResponseStream:
         flow = self._line[0].flow
         return flow if flow and flow.is_plain else None
 
-    def take_numbers(self, literals: list[bytes]) -> int | None:
-        """Numbers for events that are written without the machine; the first, or None if their texts find no room."""
-        size = sum(map(len, literals))
-        if size > self._outbox.room:
-            return None
-        self._outbox.room -= size
-        first = self._outbox.sequence
-        self._outbox.sequence += len(literals)
-        return first
-
     def count(self, usage: Any) -> None:
         """Note a usage object of the upstream; the last counts, since they are cumulative where they come with every
         chunk."""
@@ -187,10 +182,17 @@ class ResponseStream:
 
     # -- statements of a chunk
     def _text(self, text: str, logprobs: Any) -> None:
-        if self._splitter:
-            self._say_pieces(self._splitter.feed(text))
-        else:
+        if self._splitter is None or self._splitter.has_passed:
             self._say_text(text, logprobs)
+            return
+        self._say_pieces(self._splitter.feed(text))
+        if self._splitter.waiting > self.outbox.room:
+            self.outbox.spend(self._splitter.waiting)
+
+    def _release(self) -> None:
+        """Say what a possible tag has held back, in front of what comes now."""
+        if self._splitter and not self._splitter.has_passed:
+            self._say_pieces(self._splitter.release())
 
     def _say_pieces(self, pieces: list[Piece]) -> None:
         for kind, piece in pieces:
@@ -202,28 +204,31 @@ class ResponseStream:
     def _say_text(self, text: str, logprobs: Any) -> None:
         message = self._line[-1] if self._line else None
         if type(message) is not OpenMessage:
-            message = self._next(OpenMessage(self._outbox, self._new_id("msg_")))
+            message = self._next(OpenMessage(self.outbox, self._new_id("msg_")))
         message.text(text, to_logprobs(logprobs) if logprobs and self._wants_logprobs else None)
 
     def _think(self, text: str) -> None:
         if self._reasoning == "none":
-            self._outbox.spend(len(text))
-            self._hidden.append(text)
+            if self._seal is not None:
+                self.outbox.spend(len(text))
+                self._hidden.append(text)
             return
         thought = self._line[-1] if self._line else None
         if type(thought) is not OpenReasoning:
             as_summary = self._reasoning == "summary"
-            opened = OpenReasoning(self._outbox, self._new_id("rs_"), as_summary=as_summary, seal=self._seal_text)
+            opened = OpenReasoning(self.outbox, self._new_id("rs_"), as_summary=as_summary, seal=self._seal_text)
             thought = self._next(opened)
         thought.text(text)
 
     def _refuse(self, text: str) -> None:
+        self._release()
         message = self._line[-1] if self._line else None
         if type(message) is not OpenMessage:
-            message = self._next(OpenMessage(self._outbox, self._new_id("msg_")))
+            message = self._next(OpenMessage(self.outbox, self._new_id("msg_")))
         message.refusal(text)
 
     def _call(self, call_delta: dict[str, Any], first_of_chunk: bool) -> None:
+        self._release()
         call = self._tracker.feed(call_delta, first_of_chunk=first_of_chunk)
         if call and (opaque := opaque_of_call(call_delta)):
             call.opaque |= opaque
@@ -232,32 +237,45 @@ class ResponseStream:
     def _annotate(self, annotation: dict[str, Any]) -> None:
         message = self._line[-1] if self._line else None
         if type(message) is OpenMessage and (note := to_annotation(annotation)):
-            message.annotate(note)
+            self._cite_in(message, note)
 
-    def _keep_opaque(self, name: str, value: Any) -> None:
-        self._opaque.add(name, value)
+    def _keep_opaque(self, name: str, value: Any, *, is_whole: bool = False) -> None:
+        if self._seal is not None:
+            self.outbox.spend(len(_json.dumps(value)))
+            (self._opaque.replace if is_whole else self._opaque.add)(name, value)
 
     def _whole_message(self, message: dict[str, Any]) -> None:
         """A message that is whole, or whole so far: says only what no delta has said."""
-        calls = 0
+        places: Counter[str] = Counter()
         for kind, what, *rest in read_message(message):
+            place = places[kind]
+            places[kind] += 1
             if kind in self._heard and kind != "annotation":
                 continue
-            if isinstance(what, str):
-                said, self._snapshots[kind] = self._snapshots.get(kind, ""), what
-                what = what.removeprefix(said)
+            if kind == "opaque":
+                self._keep_opaque(what, *rest, is_whole=True)
             elif kind == "call":
-                what, calls = {"index": calls, **what}, calls + 1
-            if what:
-                self._says[kind](what, *rest)
+                self._call(what if what.get("index") is not None else {**what, "index": place}, *rest)
+            elif kind == "annotation":
+                self._annotate(what)
+            elif news := self._news(kind, place, what):
+                self._says[kind](news, *rest)
+
+    def _news(self, kind: str, place: int, text: str) -> str:
+        """What a text of a whole message says beyond the message before."""
+        said = self._snapshots.get((kind, place), "")
+        if said.startswith(text):
+            return ""
+        self._snapshots[kind, place] = text
+        return text.removeprefix(said)
 
     def _finished(self, reason: str) -> None:
         self.finish_reason = reason
         if outcome_of(reason) == "failed":
             self.failure = UpstreamError(f"the upstream ended the answer with '{reason}'", code="server_error")
 
-    def _tiered(self, tier: Any) -> None:
-        self._tier = tier if isinstance(tier, str) else self._tier
+    def _tiered(self, tier: str) -> None:
+        self._tier = tier
 
     def _cite(self, sources: Any) -> None:
         self._sources = sources  # of the answer so far: the last are all
@@ -270,9 +288,11 @@ class ResponseStream:
 
     # -- the line of items
     def _new_call(self) -> OpenCall:
-        return self._next(OpenCall(self._outbox, self._new_id("fc_")))
+        return self._next(OpenCall(self.outbox, self._new_id("fc_")))
 
     def _next(self, item: _OpenItem) -> _OpenItem:
+        if len(self._output) + len(self._line) >= MOST:
+            raise UpstreamProtocolError(f"the upstream's answer has more than {MOST} items")
         self._line.append(item)
         self._advance()
         return item
@@ -322,10 +342,15 @@ class ResponseStream:
             return
         for mark in _MARKER.finditer(text):
             if 0 < (number := int(mark[1])) <= len(sources):
-                message.annotate({**sources[number - 1], "start_index": mark.start(), "end_index": mark.end()})
+                self._cite_in(message, {**sources[number - 1], "start_index": mark.start(), "end_index": mark.end()})
         if not _MARKER.search(text):
             for source in sources:
-                message.annotate(source)
+                self._cite_in(message, source)
+
+    def _cite_in(self, message: OpenMessage, citation: dict[str, Any]) -> None:
+        self._citation_room -= len(citation["url"]) + len(citation["title"])
+        if self._citation_room >= 0:  # a long URL and many marks would make a huge answer of a small one
+            message.annotate(citation)
 
     # -- what the upstream wants back
     def _seal_text(self, text: str) -> str | None:
@@ -339,38 +364,33 @@ class ResponseStream:
             return
         hidden, self._hidden = "".join(self._hidden), []
         carrier = OpenReasoning(
-            self._outbox, self._new_id("rs_"), as_summary=True, seal=lambda _: self._seal_text(hidden)
+            self.outbox, self._new_id("rs_"), as_summary=True, seal=lambda _: self._seal_text(hidden)
         )
         carrier.open(len(self._output))
         self._output.append(carrier.close("completed"))
 
     # -- the end
-    def _end_text(self) -> ResponsesError | None:
-        """Say what a possible tag has held back."""
-        try:
-            self._say_pieces(self._splitter.finish() if self._splitter else [])
-        except UpstreamProtocolError as error:
-            return error
-        return None
-
     def _fault_of_end(self, done: bool) -> ResponsesError | None:
         """Why this end is no regular one."""
         if not self.finish_reason and not done:
             return UpstreamError("the upstream's answer ended before it was complete", code="server_error")
         if not self.finish_reason and self._expects_finish:
             return UpstreamError("the upstream's answer ended without a finish reason", code="server_error")
+        if outcome_of(self.finish_reason or "stop") != "completed":
+            return None
         calls = [item for item in self._line if isinstance(item, OpenCall)]
         if any(not call.name for call in calls):
             return UpstreamError("the upstream's answer has a tool call without a name", code="server_error")
-        if outcome_of(self.finish_reason or "stop") == "completed" and any(call.was_cut for call in calls):
+        if any(call.was_cut for call in calls):
             return UpstreamError("the upstream's answer ended inside the arguments of a tool call", code="server_error")
         return None
 
     def _end_regular(self) -> None:
         outcome = outcome_of(self.finish_reason or "stop")
         complete = outcome == "completed"
+        self._drop_nameless()
         if complete and not self._line and not self._output:
-            self._next(OpenMessage(self._outbox, self._new_id("msg_")))
+            self._next(OpenMessage(self.outbox, self._new_id("msg_")))
         while self._line:
             head = self._line[0]
             if head.index is None:
@@ -386,26 +406,26 @@ class ResponseStream:
         self._end(f"response.{self._response['status']}", to_usage(self._usage))
 
     def _end_failed(self, error: ResponsesError) -> None:
-        self._outbox.room = max(self._outbox.room, 0) + 1024  # what was held back may still go out
-        self._end_text()
+        self._drop_nameless()
         while self._line:
             head = self._line[0]
             if head.index is None:
-                if isinstance(head, OpenCall) and not head.name:
-                    self._line.popleft()
-                    continue
                 self._open(head)
             self._close_head("incomplete", tell=False)
         fields = error.fields()
-        self._outbox.emit("error", error={name: fields[name] for name in ("type", "code", "message", "param")})
+        self.outbox.emit("error", error={name: fields[name] for name in ("type", "code", "message", "param")})
         self._response["status"] = "failed"
         self._response["error"] = response_error(error)
         self._end("response.failed", to_usage(self._usage) if self._usage else None)
 
+    def _drop_nameless(self) -> None:
+        """Leave out calls that were cut before their name was known."""
+        self._line = deque(item for item in self._line if not isinstance(item, OpenCall) or item.name)
+
     def _end(self, kind: str, usage: dict[str, Any] | None) -> None:
         self._response["usage"] = usage
         self._response["service_tier"] = self._tier or _known_tier(self._response.get("service_tier"))
-        self._outbox.emit(kind, response=self.response)
+        self.outbox.emit(kind, response=self.response)
 
 
 def _known_tier(requested: Any) -> str:

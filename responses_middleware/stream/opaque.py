@@ -24,6 +24,10 @@ class Opaque:
         else:
             self._members[name] = list(value) if isinstance(value, list) else value
 
+    def replace(self, name: str, value: Any) -> None:
+        """All of it, so far."""
+        self._members[name] = list(value) if isinstance(value, list) else value
+
     def add_call(self, call_id: str, members: dict[str, Any]) -> None:
         """What belongs to one call."""
         self._calls[call_id] = self._calls.get(call_id, {}) | members

@@ -6,15 +6,19 @@ The upstream knows functions only; the call's `ToolBinding` says as what it come
 
 from __future__ import annotations
 
+import json
 import zlib
 from typing import Any
 
 from .. import _json
+from ..errors import UpstreamProtocolError
 from ..translate.client_tools import call_fields
 from ..translate.tool_names import ToolBinding
 from .events import Flow, Outbox, repaired
 from .json_scan import JSONScanner, MemberText
 from .open_items import Item, ItemStatus, OpenItem
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class OpenCall(OpenItem):
@@ -26,6 +30,7 @@ class OpenCall(OpenItem):
         self.upstream_id = ""
         self.opaque: dict[str, Any] = {}  # what the upstream wants back with this call
         self.begun = False  # a fragment of arguments has come
+        self.has_none = False  # an empty object has come, and no more
         self._first = ""  # its first character
         self._scanner = JSONScanner()
         self._unscanned: list[str] = []
@@ -52,23 +57,23 @@ class OpenCall(OpenItem):
         return body.flow if isinstance(body, _FunctionBody) and self.begun and not self._scanner.is_whole else None
 
     def arguments(self, text: str) -> None:
-        """Add a fragment. Behind a complete object only repeats come (some servers send the whole again): they are
-        dropped."""
+        """Add a fragment. Behind a complete object only repeats come (some servers send the whole again) and left-overs
+        of templates: they are dropped."""
         self._settle()
         if not text or self._scanner.is_whole:
             return
         if not self.begun:
-            if text.strip() in ("", "{}"):
-                return  # a placeholder: arguments may follow, and an empty call becomes "{}" in the end anyway
+            if text.strip() in ("", "{}"):  # a placeholder: arguments may follow
+                self.has_none = self.has_none or "{" in text
+                return
             self.begun, self._first = True, text.lstrip()[0]
-        self.scan(text)
-        self._say(self._arguments, text)
+        self._say(self._arguments, text[: self._scan(text)])
 
     def differs_from(self, arguments: str) -> bool:
         """Whether these are other complete arguments than the call's own."""
         scanner = JSONScanner()
-        scanner.feed(arguments)
-        return scanner.is_whole and _checksum(arguments, 0) != self._checksum
+        end = scanner.feed(arguments)
+        return scanner.is_whole and _checksum(arguments[:end], 0) != self._checksum
 
     def bind(self, call_id: str, binding: ToolBinding) -> None:
         """Say what the call is; once, before it opens."""
@@ -84,14 +89,20 @@ class OpenCall(OpenItem):
         if self._body and self._body.flow:
             self._body.flow.settle()
 
-    def scan(self, text: str) -> None:
-        """Look whether the arguments are whole now."""
+    def observe(self, text: str) -> None:
+        """Take note of arguments that were copied unread."""
+        self._scan(text)
+
+    def _scan(self, text: str) -> int:
+        """Look whether the arguments are whole now; how much of the text belongs to them."""
         self._unscanned.append(text)
+        end = len(text)
         if "}" in text or "]" in text:  # nothing else completes a value
             for piece in self._unscanned:
-                self._scanner.feed(piece)
-                self._checksum = _checksum(piece, self._checksum)
+                end = self._scanner.feed(piece)
+                self._checksum = _checksum(piece[:end], self._checksum)
             self._unscanned.clear()
+        return end
 
     def _arguments(self, text: str) -> None:
         assert self._body is not None, "a call is bound before it opens"
@@ -141,13 +152,13 @@ class _FunctionBody(_Body):
 
     def announce(self) -> None:
         self.added(function_item(self, "", "in_progress"))
-        self.flow = Flow(self.outbox, "response.function_call_arguments.delta", self.place, observe=self.call.scan)
+        self.flow = Flow(self.outbox, "response.function_call_arguments.delta", self.place, observe=self.call.observe)
 
     def append(self, text: str) -> None:
         self.flow.append(text)
 
     def finish(self, status: ItemStatus) -> Item:
-        if not self.call.begun and status == "completed":
+        if not self.call.begun and (self.call.has_none or status == "completed"):
             self.flow.append("{}")  # clients JSON.parse the arguments
         arguments = self.flow.end()
         self.outbox.emit(
@@ -162,12 +173,18 @@ class _FreeformBody(_Body):
     def announce(self) -> None:
         self.added(self._item("", "in_progress"))
         self._member = MemberText()
+        self._held = 0  # characters that are not decoded yet; they have found room
         self._input = Flow(self.outbox, "response.custom_tool_call_input.delta", self.place)
 
     def append(self, text: str) -> None:
-        self._input.append(self._member.feed(text))
+        if decoded := self._member.feed(text):
+            self._input.append(decoded)
+        else:
+            self.outbox.spend(len(text))
+            self._held += len(text)
 
     def finish(self, status: ItemStatus) -> Item:
+        self.outbox.room += self._held
         self._input.append(self._member.finish())
         text = self._input.end()
         self.outbox.emit("response.custom_tool_call_input.done", **self.place, input=text)
@@ -197,6 +214,7 @@ class _ClientBody(_Body):
         return {**base, "status": status, **fields}
 
     def _as_function(self, arguments: str, status: ItemStatus) -> Item:
+        self.outbox.room += len(arguments)  # taken again
         body = _FunctionBody(self.call, self.call_id, self.binding)
         body.announce()
         body.append(arguments)
@@ -219,7 +237,13 @@ def _checksum(text: str, start: int) -> int:
 
 
 def arguments_text(value: object) -> str:
-    """Arguments as a fragment of text; servers send them as an object or null, too."""
+    """Arguments as a fragment of text; servers send them as an object or null, too.
+
+    Always written by the same codec: the text is the client's.
+    """
     if isinstance(value, str):
         return value
-    return "" if value is None else _json.dumps(value).decode()
+    try:
+        return "" if value is None else _encode(json.loads(_json.dumps(value)))
+    except RecursionError as error:
+        raise UpstreamProtocolError("the arguments of a tool call are nested too deeply") from error

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+from ..errors import UpstreamProtocolError
 from .events import Flow, Outbox
 
 Item = dict[str, Any]
 ItemStatus = Literal["completed", "incomplete"]
+MOST = 10_000  # items of a response, and parts of a message; as many as the items of an input
+_SIZE_OF_TOKEN = 40  # bytes that a logprob has beside its token, counted as output
 
 
 class OpenItem:
@@ -23,6 +26,7 @@ class OpenItem:
         self.item_id = item_id
         self.index: int | None = None  # assigned once, when the item opens
         self._waiting: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
+        self._waiting_size = 0  # characters of it; they have found room
 
     @property
     def may_open(self) -> bool:
@@ -41,6 +45,8 @@ class OpenItem:
 
     def open(self, index: int) -> None:
         self.index = index
+        self.outbox.room += self._waiting_size  # taken again when it is said
+        self._waiting_size = 0
         self._announce()
         for step, arguments in self._waiting:
             step(*arguments)
@@ -58,11 +64,14 @@ class OpenItem:
             self.outbox.emit("response.output_item.done", output_index=self.index, item=item)
         return item
 
-    def _say(self, step: Callable[..., None], *arguments: Any) -> None:
-        if self.index is None:
-            self._waiting.append((step, arguments))
-        else:
-            step(*arguments)
+    def _say(self, step: Callable[..., None], what: Any, *more: Any) -> None:
+        if self.index is not None:
+            step(what, *more)
+            return
+        size = len(what) if isinstance(what, str) else 0
+        self.outbox.spend(size)
+        self._waiting_size += size
+        self._waiting.append((step, (what, *more)))
 
     def _place(self, **part: int) -> dict[str, Any]:
         return {"item_id": self.item_id, "output_index": self.index, **part}
@@ -107,7 +116,7 @@ class OpenMessage(OpenItem):
 
     def _refusal(self, text: str) -> None:
         if not isinstance(self._part, _RefusalPart):
-            self._close_part()
+            self._next_part()
             self._part = _RefusalPart(self.outbox, self._place(content_index=len(self._parts)))
         self._part.flow.append(text)
 
@@ -116,9 +125,14 @@ class OpenMessage(OpenItem):
 
     def _text_part(self) -> _TextPart:
         if not isinstance(self._part, _TextPart):
-            self._close_part()
+            self._next_part()
             self._part = _TextPart(self.outbox, self._place(content_index=len(self._parts)))
         return self._part
+
+    def _next_part(self) -> None:
+        self._close_part()
+        if len(self._parts) >= MOST:
+            raise UpstreamProtocolError(f"the upstream's answer has more than {MOST} parts")
 
     def _close_part(self) -> None:
         if self._part:
@@ -143,20 +157,22 @@ class _TextPart:
     def __init__(self, outbox: Outbox, place: dict[str, Any]) -> None:
         self._outbox = outbox
         self._place = place
-        self._annotations: list[dict[str, Any]] = []
+        self._annotations: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._logprobs: list[dict[str, Any]] = []
         self.flow = Flow(outbox, "response.output_text.delta", place, {"logprobs": []})
         outbox.emit("response.content_part.added", **place, part=self._as_part(""))
 
     def append(self, text: str, logprobs: list[dict[str, Any]] | None) -> None:
         if logprobs:
+            self._outbox.spend(_SIZE_OF_TOKEN * sum(1 + len(entry["top_logprobs"]) for entry in logprobs))
             self._logprobs += logprobs
             self.flow.append(text, {"logprobs": logprobs})
         else:
             self.flow.append(text)
 
     def annotate(self, annotation: dict[str, Any]) -> None:
-        if annotation in self._annotations:  # servers send their sources with every chunk
+        identity = tuple(annotation.values())
+        if identity in self._annotations:  # servers send their sources with every chunk
             return
         self._outbox.emit(
             "response.output_text.annotation.added",
@@ -164,7 +180,7 @@ class _TextPart:
             annotation_index=len(self._annotations),
             annotation=annotation,
         )
-        self._annotations.append(annotation)
+        self._annotations[identity] = annotation
 
     def close(self) -> dict[str, Any]:
         text = self.flow.end()
@@ -174,7 +190,12 @@ class _TextPart:
         return part
 
     def _as_part(self, text: str) -> dict[str, Any]:
-        return {"type": "output_text", "text": text, "annotations": self._annotations[:], "logprobs": self._logprobs[:]}
+        return {
+            "type": "output_text",
+            "text": text,
+            "annotations": [*self._annotations.values()],
+            "logprobs": self._logprobs[:],
+        }
 
 
 class _RefusalPart:
@@ -238,8 +259,8 @@ class OpenReasoning(OpenItem):
 
     def _finish(self, status: ItemStatus) -> Item:
         text = self._flow.end() if self._flow else ""
-        content = [{"type": "reasoning_text", "text": text}] if text else []
-        summary = [{"type": "summary_text", "text": text}] if text and self._as_summary else []
+        content = [{"type": "reasoning_text", "text": text}] if self._flow else []
+        summary = [{"type": "summary_text", "text": text}] if self._flow and self._as_summary else []
         if self._flow and self._as_summary:
             self.outbox.emit("response.reasoning_summary_text.done", **self._flow.place, text=text)
             self.outbox.emit("response.reasoning_summary_part.done", **self._flow.place, part=summary[0])

@@ -6,12 +6,13 @@ read; the fixtures in tests/fixtures/dialects show each.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
+from .. import _json
 from ..translate.failure import find_failure
 from ..translate.usage import find_usage
+from .events import repaired
 
 Said = tuple[Any, ...]  # ("text", "Hel", None), ("reasoning", "hm"), ("call", {...}, True), ("finish", "stop"), …
 
@@ -22,6 +23,8 @@ _REASONING = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
 _OPAQUE = ("reasoning_details", "reasoning_opaque", "thinking_blocks", "extra_content")
 _OPAQUE_OF_CALL = ("extra_content", "thought_signature", "provider_specific_fields")
 _LOWEST_LOGPROB = -9999.0  # OpenAI's own value for what can't be told; vLLM sends -Infinity
+# What a Response may name; Groq's `on_demand` and the like mean their usual one.
+_TIERS = frozenset({"default", "flex", "scale", "priority", "fast", "ultrafast"})
 
 
 def read(chunk: object) -> list[Said]:
@@ -39,7 +42,8 @@ def read(chunk: object) -> list[Said]:
         _read_native(chunk, said)
     if usage := find_usage(chunk):
         said.append(("usage", usage))
-    if tier := chunk.get("service_tier"):
+    tier = chunk.get("service_tier")
+    if isinstance(tier, str) and tier in _TIERS:
         said.append(("tier", tier))
     if sources := chunk.get("search_results") or chunk.get("citations") or chunk.get("web_search"):
         said.append(("sources", sources))
@@ -71,9 +75,7 @@ def _read_choice(choice: dict[str, Any], said: list[Said]) -> None:
     elif isinstance(text := delta or choice.get("text"), str):  # the legacy completions form
         _say_text(said, text, choice.get("logprobs"))
     message = choice.get("message")
-    if (
-        isinstance(message, dict) and len(said) == before
-    ):  # beside a delta that says something it is the answer so far (Perplexity)
+    if isinstance(message, dict) and len(said) == before:  # beside a delta that speaks: the answer so far (Perplexity)
         said.append(("snapshot", message))
     finish = choice.get("finish_reason")
     if isinstance(finish, str) and finish:
@@ -102,7 +104,7 @@ def _read_delta(delta: dict[str, Any], logprobs: Any, said: list[Said]) -> None:
     if isinstance(audio := delta.get("audio"), dict) and isinstance(audio.get("transcript"), str):
         _say_text(said, audio["transcript"], None)
     if annotations := delta.get("annotations"):
-        said += [("annotation", annotation) for annotation in annotations if isinstance(annotation, dict)]
+        said += [("annotation", annotation) for annotation in _objects(annotations)]
     said += [("opaque", name, delta[name]) for name in _OPAQUE if delta.get(name)]
 
 
@@ -117,8 +119,13 @@ def _thinking_of(delta: dict[str, Any]) -> str | None:
     return _details_text(details) if isinstance(details, list) else None
 
 
+def _objects(value: Any) -> list[dict[str, Any]]:
+    """The objects of what should be a list of objects; one alone is a list of one."""
+    return [entry for entry in (value if isinstance(value, list) else [value]) if isinstance(entry, dict)]
+
+
 def _details_text(details: list[Any]) -> str | None:
-    texts = [detail.get("text") or detail.get("summary") for detail in details if isinstance(detail, dict)]
+    texts = [detail.get("text") or detail.get("summary") for detail in _objects(details)]
     return "".join(text for text in texts if isinstance(text, str)) or None
 
 
@@ -138,17 +145,16 @@ def _read_part(part: dict[str, Any], said: list[Said]) -> None:
     kind = part.get("type")
     if kind in ("thinking", "reasoning"):
         inner = part.get("thinking") or part.get("text") or ""
-        texts = (
-            [inner] if isinstance(inner, str) else [piece.get("text", "") for piece in inner if isinstance(piece, dict)]
-        )
+        texts = [inner] if isinstance(inner, str) else [piece.get("text") for piece in _objects(inner)]
         said += [("reasoning", text) for text in texts if isinstance(text, str) and text]
         if part.get("signature"):
             said.append(("opaque", "thinking_blocks", [part]))
     elif kind == "refusal":
-        said.append(("refusal", str(part.get("refusal") or "")))
+        if (refusal := part.get("refusal")) and isinstance(refusal, str):
+            said.append(("refusal", refusal))
     elif isinstance(part.get("text"), str):
         _say_text(said, part["text"], None)
-        said += [("annotation", note) for note in part.get("annotations") or () if isinstance(note, dict)]
+        said += [("annotation", note) for note in _objects(part.get("annotations"))]
 
 
 def _say_text(said: list[Said], text: str, logprobs: Any) -> None:
@@ -157,9 +163,7 @@ def _say_text(said: list[Said], text: str, logprobs: Any) -> None:
 
 
 def _read_calls(calls: Any, said: list[Said]) -> None:
-    for position, call in enumerate(calls if isinstance(calls, list) else [calls]):
-        if isinstance(call, dict):
-            said.append(("call", call, position == 0))
+    said += [("call", call, position == 0) for position, call in enumerate(_objects(calls))]
 
 
 def _read_native(chunk: dict[str, Any], said: list[Said]) -> None:
@@ -168,7 +172,7 @@ def _read_native(chunk: dict[str, Any], said: list[Said]) -> None:
     if isinstance(text, str):
         _say_text(said, text, None)
     elif text is not None and not isinstance(text, bool):
-        said.append(("text", str(text), None))
+        said.append(("text", _json.dumps(text).decode(), None))
     if chunk.get("tool_calls"):
         _read_calls(chunk["tool_calls"], said)
     if isinstance(finish := chunk.get("finish_reason"), str):
@@ -186,28 +190,28 @@ def to_logprobs(logprobs: Any) -> list[dict[str, Any]]:
     if not isinstance(content, list):
         return []
     return [
-        {
-            **_logprob(entry),
-            "top_logprobs": [_logprob(top) for top in entry.get("top_logprobs") or () if isinstance(top, dict)],
-        }
-        for entry in content
-        if isinstance(entry, dict)
+        {**_logprob(entry), "top_logprobs": [_logprob(top) for top in _objects(entry.get("top_logprobs"))]}
+        for entry in _objects(content)
     ]
 
 
 def _logprob(entry: dict[str, Any]) -> dict[str, Any]:
-    token, value = str(entry.get("token", "")), entry.get("logprob")
-    finite = isinstance(value, int | float) and math.isfinite(value)
-    given = entry.get("bytes")
-    raw = given if isinstance(given, list) else list(token.encode("utf-8", "replace"))
-    return {"token": token, "bytes": raw, "logprob": value if finite else _LOWEST_LOGPROB}
+    token, raw = entry.get("token"), entry.get("bytes")
+    token = repaired(token) if isinstance(token, str) else ""
+    if not isinstance(raw, list) or not all(type(byte) is int and 0 <= byte < 256 for byte in raw):
+        raw = list(token.encode())
+    value: Any = entry.get("logprob")
+    is_known = type(value) in (int, float) and _LOWEST_LOGPROB < value < -_LOWEST_LOGPROB  # not NaN, Infinity, …
+    return {"token": token, "bytes": raw, "logprob": value if is_known else _LOWEST_LOGPROB}
 
 
 def to_annotation(annotation: dict[str, Any]) -> dict[str, Any] | None:
     """A chat annotation, nested under its type, as the flat one of Responses; None for what no client knows."""
-    kind = annotation.get("type") or "url_citation"
-    fields = annotation.get(kind) if isinstance(annotation.get(kind), dict) else annotation
-    if kind != "url_citation" or not isinstance(fields, dict) or not isinstance(fields.get("url"), str):
+    if (annotation.get("type") or "url_citation") != "url_citation":
+        return None
+    fields = annotation.get("url_citation")
+    fields = fields if isinstance(fields, dict) else annotation
+    if not isinstance(fields.get("url"), str):
         return None
     return citation(fields["url"], fields.get("title"), fields.get("start_index"), fields.get("end_index"))
 
@@ -227,8 +231,12 @@ def citation(url: str, title: object, start: object, end: object) -> dict[str, A
     """A url_citation; indexes count characters of the part's text."""
     return {
         "type": "url_citation",
-        "start_index": start if isinstance(start, int) else 0,
-        "end_index": end if isinstance(end, int) else 0,
-        "url": url,
-        "title": title if isinstance(title, str) else "",
+        "start_index": _place(start),
+        "end_index": _place(end),
+        "url": repaired(url),
+        "title": repaired(title) if isinstance(title, str) else "",
     }
+
+
+def _place(index: object) -> int:
+    return index if isinstance(index, int) and not isinstance(index, bool) and 0 <= index < 1 << 31 else 0

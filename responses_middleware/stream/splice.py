@@ -38,6 +38,8 @@ _TEXT = rb'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{
 _ARGUMENTS = (
     rb'"[^"\\\x00-\x1f\]}]*+(?:\\(?:["\\/bfnrt]|u(?!00[57][dD]|[dD][89a-fA-F])[0-9a-fA-F]{4})[^"\\\x00-\x1f\]}]*+)*+"'
 )
+_text_at = re.compile(_TEXT).match
+_arguments_at = re.compile(_ARGUMENTS).match
 _HOLES = re.compile(rb'"(?:[a-z]+_tokens":\s*\d+|obfuscation":\s*"[0-9A-Za-z]*")')
 _DIGITS = re.compile(rb"\d+\Z")
 _PADDING = re.compile(rb'"[0-9A-Za-z]*"\Z')
@@ -47,15 +49,20 @@ _PATIENCE = 32  # frames to learn from in vain: these are all different
 
 
 class Splice:
-    """Copy what was learned from one frame to the next."""
+    """Copy what was learned from one frame to the next.
+
+    `learn` arms it after a frame that the machine has read; `disarm` ends the run before the machine reads another.
+    """
 
     def __init__(self, stream: ResponseStream) -> None:
+        self.armed = False
         self._stream = stream
-        self._flow: Flow | None = None  # whose frames these are
+        self._outbox = stream.outbox
+        self._literals: list[bytes] = []  # of the flow whose frames these are
         self._frame: re.Pattern[bytes] | None = None  # of a frame with holes
-        self._literal = re.compile(_TEXT)
-        self._before = b""
-        self._behind = b""
+        self._literal = _text_at
+        self._template = self._before = self._behind = b""
+        self._skip = self._step = 0
         self._last = b""  # the last copied frame with holes
         self._patience = _PATIENCE
 
@@ -75,43 +82,62 @@ class Splice:
                 self._remember(flow, b"data: " + before, behind + b"\n\n")
                 return
 
-    def copy(self, data: bytes, start: int, out: list[bytes]) -> int:
+    def copy(self, data: bytes) -> bytes | None:
+        """The events of a read that is one frame which fits, or None: by far the most reads are."""
+        if not self.armed or self._frame is not None or not data.startswith(self._before):
+            return None
+        match = self._literal(data, self._skip)
+        if match is None or match.end() + self._step != len(data) or not data.endswith(self._behind):
+            return None
+        literal = match[0]
+        if len(literal) == 2 or not (literal.isascii() or _is_text(literal)):
+            return None
+        outbox = self._outbox
+        if outbox.room < len(literal):  # too much output: the machine reads this frame, and says so
+            return None
+        outbox.room -= len(literal)
+        outbox.sequence = (number := outbox.sequence) + 1
+        self._literals.append(literal)
+        return self._template % (literal, number)
+
+    def copy_many(self, data: bytes, start: int, out: list[bytes]) -> int:
         """Copy the frames that fit, from `start` on; where the first that does not fit begins."""
-        flow = self._flow
-        if flow is None or flow is not self._stream.live_flow:
-            return start
         literals: list[bytes] = []
         at = (self._match_holes if self._frame else self._match)(data, start, literals)
-        if not literals:
+        outbox, size = self._outbox, sum(map(len, literals))
+        if not literals or outbox.room < size:
             return start
-        number = self._stream.take_numbers(literals)
-        if number is None:
-            return start
+        out += [self._template % (literal, outbox.sequence + place) for place, literal in enumerate(literals)]
+        outbox.room -= size
+        outbox.sequence += len(literals)
+        self._literals += literals
         self._patience = _PATIENCE
-        template = flow.template
-        for literal in literals:
-            out.append(template % (literal, number))
-            number += 1
-        flow.literals += literals
         return at
 
-    def settle(self) -> None:
-        """Count the usage of the last copied frame; to be called when the machine goes on."""
+    def disarm(self) -> None:
+        """End the run: count the usage of its last frame."""
+        self.armed = False
         if self._last:
             last, self._last = self._last, b""
             self._stream.count(find_usage(_json.loads(last)))
 
     def _remember(self, flow: Flow, before: bytes, behind: bytes) -> None:
-        self._flow = flow
-        literal = _ARGUMENTS if flow.kind == "response.function_call_arguments.delta" else _TEXT
-        self._literal = re.compile(literal)
+        self.armed = True
+        self._literals, self._template = flow.literals, flow.template
+        is_call = flow.kind == "response.function_call_arguments.delta"
+        self._literal = _arguments_at if is_call else _text_at
+        if before == self._before and behind == self._behind:
+            return  # the pattern of before fits
         self._before, self._behind = before, behind
-        holes = _HOLES.search(before) or _HOLES.search(behind)
-        self._frame = re.compile(_with_holes(before) + b"(" + literal + b")" + _with_holes(behind)) if holes else None
+        self._skip, self._step = len(before), len(behind)
+        self._frame = None
+        if _HOLES.search(before) or _HOLES.search(behind):
+            literal = b"(" + (_ARGUMENTS if is_call else _TEXT) + b")"
+            self._frame = re.compile(_with_holes(before) + literal + _with_holes(behind))
 
     def _match(self, data: bytes, start: int, literals: list[bytes]) -> int:
-        before, behind, literal_at = self._before, self._behind, self._literal.match
-        skip, step, at = len(before), len(behind), start
+        before, behind, literal_at = self._before, self._behind, self._literal
+        skip, step, at = self._skip, self._step, start
         while data.startswith(before, at):
             match = literal_at(data, at + skip)
             if match is None or not data.startswith(behind, match.end()) or not _is_text(match[0]):
@@ -121,16 +147,13 @@ class Splice:
         return at
 
     def _match_holes(self, data: bytes, start: int, literals: list[bytes]) -> int:
-        assert self._frame is not None
-        match, at = self._frame.match(data, start), start
-        while match and _is_text(match[1]):
+        assert self._frame is not None, "called for a frame with holes"
+        begin = at = start
+        while (match := self._frame.match(data, at)) and _is_text(match[1]):
             literals.append(match[1])
             begin, at = at, match.end()
-            if next_match := self._frame.match(data, at):
-                match = next_match
-                continue
+        if at > start:
             self._last = data[begin + 6 : at]  # without `data: `
-            break
         return at
 
 

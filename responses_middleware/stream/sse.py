@@ -15,8 +15,7 @@ class SSEDecoder:
     """Split a byte stream into the `data` payloads of its SSE frames.
 
     Bytes may be cut anywhere: the same bytes give the same payloads however they arrive. Lines end with LF, CRLF or CR,
-        never with
-    U+2028 and the like. Empty payloads, comments and other fields are left out.
+    never with U+2028 and the like. Empty payloads, comments and other fields are left out.
 
     Args:
         max_frame: bytes that one line or the data of one frame may have; more raises UpstreamProtocolError.
@@ -38,7 +37,7 @@ class SSEDecoder:
 
     def feed(self, data: bytes) -> list[bytes]:
         """The payloads that are complete now."""
-        if self._after_cr:  # a CRLF may be cut in the middle
+        if self._after_cr and data:  # a CRLF may be cut in the middle
             self._after_cr = False
             data = data.removeprefix(b"\n")
         if b"\r" in data:
@@ -73,16 +72,20 @@ class SSEDecoder:
                 self._first_line = False
                 line = line.removeprefix(_BOM)
             if line.startswith(b"data:"):
-                value = line[6:] if line.startswith(b"data: ") else line[5:]
-                self._data.append(value)
-                self._data_size += len(value)
-                self._check(self._data_size)
+                self._add(line[6:] if line.startswith(b"data: ") else line[5:])
+            elif line == b"data":
+                self._add(b"")
             elif not line and self._data:
                 payload = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
                 self._data, self._data_size = [], 0
-                if payload:
+                if payload.strip(b"\n"):
                     payloads.append(payload)
         return payloads
+
+    def _add(self, value: bytes) -> None:
+        self._data_size += len(value) + bool(self._data)  # with the line feed between them
+        self._check(self._data_size)
+        self._data.append(value)
 
     def _check(self, size: int) -> None:
         if size > self._max_frame:

@@ -18,8 +18,7 @@ class ThinkSplitter:
     """Tell thinking and answer apart.
 
     Only in front of the answer: a model that writes about tags later is not thinking. No more is held back than what
-        may be a tag, and
-    the blanks between thinking and answer, which are dropped.
+    may be a tag, and the blanks between thinking and answer, which are dropped.
 
     Args:
         implicit_open: the template has opened the tag in the prompt, so that only the closing one comes. All text waits
@@ -32,6 +31,12 @@ class ThinkSplitter:
         )
         self._rest = ""
         self._waiting: list[str] = []  # with an implicit opening: text that no closing tag has made thinking yet
+        self._waiting_size = 0
+
+    @property
+    def waiting(self) -> int:
+        """Characters that are held back."""
+        return self._waiting_size + len(self._rest)
 
     @property
     def has_passed(self) -> bool:
@@ -48,13 +53,25 @@ class ThinkSplitter:
             pass
         return pieces
 
+    def release(self) -> list[Piece]:
+        """What was held back, because something else comes now. Thinking goes on behind it; else the answer has
+        begun."""
+        rest, self._rest = self._take_waiting() + self._rest, ""
+        inside = self._state == "inside"
+        if not inside and rest:
+            self._state = "answer"
+        return [("reasoning" if inside else "text", rest)] if rest else []
+
     def finish(self) -> list[Piece]:
         """What was held back."""
-        rest, self._rest = "".join(self._waiting) + self._rest, ""
-        self._waiting = []
-        inside = self._state == "inside"
+        rest = self.release()
         self._state = "answer"
-        return [("reasoning" if inside else "text", rest)] if rest else []
+        return rest
+
+    def _take_waiting(self) -> str:
+        waiting = "".join(self._waiting)
+        self._waiting, self._waiting_size = [], 0
+        return waiting
 
     def _step(self, pieces: list[Piece]) -> bool:
         """Go on by one state; False when more text is needed."""
@@ -75,28 +92,26 @@ class ThinkSplitter:
                 return False
 
     def _implicit(self, pieces: list[Piece]) -> bool:
-        if self._rest.lstrip().startswith(_OPENING):
+        if not self._waiting and _opened(self._rest):
             self._state = "before"
             return True
         if (found := _first(self._rest, _CLOSING)) is None:
             certain = len(self._rest) - _held(self._rest, _CLOSING)
-            if certain and not _may_open(self._rest):
+            if certain and (self._waiting or not _may_open(self._rest)):
                 self._waiting.append(self._rest[:certain])
+                self._waiting_size += certain
                 self._rest = self._rest[certain:]
             return False
         start, end = found
-        thinking = "".join(self._waiting) + self._rest[:start]
-        self._waiting = []
+        thinking = self._take_waiting() + self._rest[:start]
         pieces += [("reasoning", thinking)] if thinking else []
         self._rest, self._state = self._rest[end:], "behind"
         return True
 
     def _before(self, pieces: list[Piece]) -> bool:
-        start = self._rest.lstrip()
-        for tag in _OPENING:
-            if start.startswith(tag):
-                self._rest, self._state = start[len(tag) :], "inside"
-                return True
+        if end := _opened(self._rest):
+            self._rest, self._state = self._rest[end:], "inside"
+            return True
         if _may_open(self._rest):
             return False
         self._state = "answer"
@@ -124,9 +139,17 @@ def _held(text: str, tags: tuple[str, ...]) -> int:
     return len(text) - start if start >= 0 and any(tag.startswith(text[start:]) for tag in tags) else 0
 
 
+def _opened(text: str) -> int:
+    """Where the opening tag ends that the text begins with; 0 if it begins with none."""
+    start = text.lstrip()
+    blanks = len(text) - len(start)
+    found = [blanks + len(tag) for tag in _OPENING if start.startswith(tag)]
+    return found[0] if found and blanks <= _LONGEST_BEGINNING else 0
+
+
 def _may_open(text: str) -> bool:
     """Whether a text of blanks and the beginning of an opening tag may go on to be one."""
     start = text.lstrip()
-    if len(text) > _LONGEST_BEGINNING:
+    if len(text) - len(start) > _LONGEST_BEGINNING:
         return False
     return not start or any(tag.startswith(start) for tag in _OPENING)

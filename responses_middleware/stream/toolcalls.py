@@ -17,7 +17,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
+from .events import repaired
 from .open_calls import OpenCall, arguments_text
+
+_LONGEST_INDEX = 64  # characters of one that is a string
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,8 @@ class ToolCallTracker:
 
     def _remember(self, call: OpenCall, fragment: _Fragment) -> None:
         if fragment.identity:
+            if fragment.identity not in self._by_id:
+                call.outbox.spend(len(fragment.identity))
             call.upstream_id = call.upstream_id or fragment.identity
             self._by_id[fragment.identity] = call
         if fragment.index is not None:
@@ -107,10 +112,12 @@ class ToolCallTracker:
         self._last = call
 
     def _add_name(self, call: OpenCall, name: str) -> None:
+        before = len(call.name)
         if not call.name or (name.startswith(call.name) and not call.begun and call.name not in self._names):
             call.name = name or call.name
         elif name and name != call.name and not call.begun and self._spells(call, name):
             call.name += name
+        call.outbox.spend(len(call.name) - before)
 
 
 def _read(call_delta: dict[str, Any]) -> _Fragment:
@@ -119,9 +126,15 @@ def _read(call_delta: dict[str, Any]) -> _Fragment:
         if isinstance(call_delta.get(member), dict):
             function = call_delta[member]
     identity, index, name = call_delta.get("id"), call_delta.get("index"), function.get("name")
+    if isinstance(index, bool) or not isinstance(index, int | str) or _is_long(index):
+        index = None
     return _Fragment(
-        identity if isinstance(identity, str) else "",
-        index if isinstance(index, int | str) and not isinstance(index, bool) else None,
-        name if isinstance(name, str) else "",
+        repaired(identity) if isinstance(identity, str) else "",
+        index,
+        repaired(name) if isinstance(name, str) else "",
         arguments_text(function.get("arguments", function.get("input"))),
     )
+
+
+def _is_long(index: int | str) -> bool:
+    return isinstance(index, str) and len(index) > _LONGEST_INDEX

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from .. import _json
 from ..errors import ResponsesError, UpstreamProtocolError
@@ -65,21 +66,26 @@ class Transcoder:
         self.begun = True
         return b"".join(self._frames(self.stream.start()))
 
+    def copy(self, data: bytes) -> bytes | None:
+        """The fast path: rewrite a read that only adds text as those before it, or None; `feed` takes any."""
+        return self._splice.copy(data) if self._splice is not None else None
+
     def feed(self, data: bytes) -> bytes:
         """Rewrite what came."""
         out: list[bytes] = []
-        at, end = 0, len(data)
+        at, end, splice = 0, len(data), self._splice
         while at < end and not self.ended:
-            if self._splice and self._body.between_frames:
-                copied = self._splice.copy(data, at, out)
+            if splice is not None and splice.armed:
+                copied = splice.copy_many(data, at, out)
                 if copied != at:
                     self.frames_read += 1
                     at = copied
                     continue
+                splice.disarm()
             cut = data.find(b"\n\n", at) + 2
             piece = data[at : cut if cut > 1 else end] if at or cut > 1 else data
             at += len(piece)
-            self._read(piece, out)
+            self._guard(partial(self._body.feed, piece), out)
         return out[0] if len(out) == 1 else b"".join(out)
 
     def finish(self, error: ResponsesError | None = None) -> bytes:
@@ -100,11 +106,6 @@ class Transcoder:
             return b""
         return to_frame(self.terminal) + (DONE if self._done_sentinel else b"")
 
-    def _read(self, piece: bytes, out: list[bytes]) -> None:
-        if self._splice:
-            self._splice.settle()
-        self._guard(lambda: self._body.feed(piece), out)
-
     def _guard(self, payloads: Callable[[], list[bytes]], out: list[bytes]) -> None:
         """Read payloads; what can't be read fails the response."""
         try:
@@ -120,6 +121,8 @@ class Transcoder:
         if payload[:1] == b":":  # a keep-alive sent as data
             return
         self.frames_read += 1
+        if self._splice:
+            self._splice.disarm()
         if payload.strip() == _END:
             self._start(out)
             self._end(out, done=True)
@@ -135,7 +138,7 @@ class Transcoder:
         self._start(out)
         events = self.stream.feed(chunk)
         out += self._frames(events)
-        if self._splice:
+        if self._splice and self._body.between_frames:
             self._splice.learn(payload, events)
 
     def _whole(self, document: object) -> object:
@@ -148,7 +151,7 @@ class Transcoder:
 
     def _end(self, out: list[bytes], *, error: ResponsesError | None = None, done: bool = False) -> None:
         if self._splice:
-            self._splice.settle()
+            self._splice.disarm()
         out += self._frames(self.stream.finish(error, done=done))
 
     def _frames(self, events: list[Event]) -> list[bytes]:

@@ -23,9 +23,8 @@ class ClientTool:
 
     description: str
     parameters: Fields
-    to_fields: Callable[
-        [Fields], Fields
-    ]  # arguments → fields of the call item; KeyError, TypeError or ValueError if they don't fit
+    # arguments → fields of the call item; KeyError, TypeError, ValueError and the like if they don't fit
+    to_fields: Callable[[Fields], Fields]
     to_arguments: Callable[[Fields], Fields]  # call item → arguments
 
 
@@ -37,18 +36,34 @@ def _strings(value: object) -> list[str]:
     raise TypeError("not a list of strings")
 
 
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise TypeError("not a text")
+
+
+def _whole(value: object) -> int:
+    """A whole number; models write 10.0 and "10" for it, too."""
+    if isinstance(value, bool):
+        raise TypeError("not a number")
+    return int(value) if isinstance(value, int) else int(float(value))  # type: ignore[arg-type]
+
+
 def _number(value: object) -> int | None:
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    """A limit that may be absent; what is no number limits nothing."""
+    try:
+        return None if value is None else _whole(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _local_shell_fields(arguments: Fields) -> Fields:
-    action: Fields = {"type": "exec", "command": _strings(arguments["command"]), "env": arguments.get("env") or {}}
-    action |= {
-        name: value
-        for name in ("timeout_ms", "user", "working_directory")
-        if (value := arguments.get(name)) is not None
-    }
-    return {"action": action}
+    env = arguments.get("env") or {}
+    action: Fields = {"type": "exec", "command": _strings(arguments["command"])}
+    action["env"] = {_text(name): _text(value) for name, value in env.items()}
+    action["timeout_ms"] = _number(arguments.get("timeout_ms"))
+    action |= {name: _text(arguments[name]) for name in ("user", "working_directory") if arguments.get(name)}
+    return {"action": {name: value for name, value in action.items() if value is not None}}
 
 
 def _local_shell_arguments(item: Fields) -> Fields:
@@ -71,40 +86,62 @@ def _shell_arguments(item: Fields) -> Fields:
 
 
 def _patch_fields(arguments: Fields) -> Fields:
-    kind, path = arguments["type"], arguments["path"]
-    if kind not in ("create_file", "update_file", "delete_file") or not isinstance(path, str):
+    kind = arguments["type"]
+    if kind not in ("create_file", "update_file", "delete_file"):
         raise ValueError("no such operation")
-    operation = {"type": kind, "path": path}
-    if kind != "delete_file":
-        if not isinstance(arguments["diff"], str):
-            raise TypeError("diff is no text")
-        operation["diff"] = arguments["diff"]
-    return {"operation": operation}
+    operation = {"type": kind, "path": _text(arguments["path"])}
+    return {"operation": operation if kind == "delete_file" else operation | {"diff": _text(arguments["diff"])}}
 
 
 def _patch_arguments(item: Fields) -> Fields:
     return dict(item["operation"])
 
 
-_ACTIONS: Mapping[str, tuple[str, ...]] = {
-    "click": ("button", "x", "y"),
-    "double_click": ("x", "y"),
-    "drag": ("path",),
-    "keypress": ("keys",),
-    "move": ("x", "y"),
-    "screenshot": (),
-    "scroll": ("x", "y", "scroll_x", "scroll_y"),
-    "type": ("text",),
-    "wait": (),
+_BUTTONS = ("left", "right", "wheel", "back", "forward")
+
+
+def _button(value: object) -> str:
+    if value not in _BUTTONS:
+        raise ValueError("no such button")
+    return str(value)
+
+
+def _path(value: object) -> list[Fields]:
+    if not isinstance(value, list):
+        raise TypeError("not a path")
+    return [{"x": _whole(point["x"]), "y": _whole(point["y"])} for point in value]
+
+
+_POINT: Mapping[str, Callable[[Any], Any]] = {"x": _whole, "y": _whole}
+_ACTIONS: Mapping[str, Mapping[str, Callable[[Any], Any]]] = {
+    "click": {"button": _button, **_POINT},
+    "double_click": _POINT,
+    "drag": {"path": _path},
+    "keypress": {"keys": _strings},
+    "move": _POINT,
+    "screenshot": {},
+    "scroll": {**_POINT, "scroll_x": _whole, "scroll_y": _whole},
+    "type": {"text": _text},
+    "wait": {},
 }
+_WITH_KEYS_HELD = frozenset({"click", "double_click", "drag", "move", "scroll"})
+# Members that models leave out where they go without saying.
+_ASSUMED: Fields = {"button": "left", "scroll_x": 0, "scroll_y": 0}
+
+
+def _action(action: Fields) -> Fields:
+    kind = action["type"]
+    members = {name: read(action[name] if name in action else _ASSUMED[name]) for name, read in _ACTIONS[kind].items()}
+    held = {"keys": _strings(action["keys"])} if action.get("keys") and kind in _WITH_KEYS_HELD else {}
+    return {"type": kind, **held, **members}
 
 
 def _computer_fields(arguments: Fields) -> Fields:
-    actions = arguments.get("actions") or [arguments["action"]]
-    for action in actions:
-        if any(name not in action for name in _ACTIONS[action["type"]]):
-            raise ValueError("an action lacks a member")
-    return {"actions": actions, "pending_safety_checks": []}
+    """The actions; `action` too where it is one alone: clients of computer_use_preview read that."""
+    given = arguments.get("actions") or [arguments["action"]]
+    actions = [_action(action) for action in (given if isinstance(given, list) else [given])]
+    alone = {"action": actions[0]} if len(actions) == 1 else {}
+    return {**alone, "actions": actions, "pending_safety_checks": []}
 
 
 def _computer_arguments(item: Fields) -> Fields:
@@ -177,7 +214,7 @@ CLIENT_TOOLS: Mapping[str, ClientTool] = {
                     "type": "object",
                     "properties": {
                         "type": {"type": "string", "enum": sorted(_ACTIONS)},
-                        "button": {"type": "string", "enum": ["left", "right", "wheel", "back", "forward"]},
+                        "button": {"type": "string", "enum": list(_BUTTONS)},
                         "x": _INTEGER,
                         "y": _INTEGER,
                         "scroll_x": _INTEGER,
@@ -206,6 +243,21 @@ def call_fields(binding: ToolBinding, arguments: str) -> Fields | None:
     """The fields that a call item has beside id, call_id and status, or None if the arguments don't fit it."""
     try:
         value = json.loads(arguments or "{}")
+        if "\\u" in arguments:
+            value = _without_lone_surrogates(value)
         return CLIENT_TOOLS[binding.kind].to_fields(value) if isinstance(value, dict) else None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
+
+
+def _without_lone_surrogates(value: Any) -> Any:
+    """The same with U+FFFD for what no UTF-8 can say."""
+    match value:
+        case str():
+            return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        case list():
+            return [_without_lone_surrogates(member) for member in value]
+        case dict():
+            return {_without_lone_surrogates(name): _without_lone_surrogates(member) for name, member in value.items()}
+        case _:
+            return value

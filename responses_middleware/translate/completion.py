@@ -16,9 +16,9 @@ def to_chunk(completion: object) -> dict[str, Any]:
         raise UpstreamProtocolError("the upstream's answer is no chat completion")
     choices = completion.get("choices")
     if isinstance(choices, list) and choices and all(_says_something(choice) for choice in choices):
-        return {**completion, "choices": [_as_delta(choice) for choice in choices]}
+        return {**completion, "choices": _ended([_as_delta(choice) for choice in choices])}
     if "response" in completion or "tool_calls" in completion:  # Cloudflare's own form
-        return {"finish_reason": "stop", **completion}
+        return {**completion, "finish_reason": _reason(completion) or "stop"}
     raise UpstreamProtocolError("the upstream's answer is no chat completion")
 
 
@@ -28,7 +28,16 @@ def _says_something(choice: object) -> bool:
 
 def _as_delta(choice: dict[str, Any]) -> dict[str, Any]:
     message = choice.get("message")
-    if not isinstance(message, dict):
-        return choice
-    # A whole message has ended, whether the server says how or not.
-    return {**choice, "delta": message, "message": None, "finish_reason": choice.get("finish_reason") or "stop"}
+    return {**choice, "delta": message, "message": None} if isinstance(message, dict) else choice
+
+
+def _ended(choices: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A whole answer has ended, whether the server says how or not; several choices may be one answer (Copilot)."""
+    if any(_reason(choice) for choice in choices):
+        return choices
+    return [{**choices[0], "finish_reason": "stop"}, *choices[1:]]
+
+
+def _reason(source: dict[str, Any]) -> str | None:
+    reason = source.get("finish_reason")
+    return reason if isinstance(reason, str) and reason else None

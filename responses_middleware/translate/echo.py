@@ -55,9 +55,9 @@ def to_response(request: Mapping[str, Any], *, response_id: str, created_at: int
         "user": request.get("user"),
         "metadata": request.get("metadata") or {},
     }
-    return response | {
-        name: request[name] for name in ("moderation", "prompt", "prompt_cache_options") if request.get(name)
-    }
+    if options := request.get("prompt_cache_options"):
+        response["prompt_cache_options"] = {"mode": "implicit", "ttl": "30m", **_given(options)}
+    return response
 
 
 def _or(value: Any, default: Any) -> Any:
@@ -79,4 +79,8 @@ def _tool(tool: dict[str, Any]) -> dict[str, Any]:
     """As OpenAI shows it: a function with all its members, secrets hidden."""
     if tool["type"] == "function":
         return {"description": None, "parameters": None, **tool, "strict": _or(tool.get("strict"), True)}
-    return {name: _REDACTED if name in _SECRETS and value else value for name, value in tool.items()}
+    return {name: _redacted(value) if name in _SECRETS and value else value for name, value in tool.items()}
+
+
+def _redacted(secret: Any) -> Any:
+    return dict.fromkeys(secret, _REDACTED) if isinstance(secret, dict) else _REDACTED

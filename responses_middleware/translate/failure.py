@@ -2,8 +2,7 @@
 
 Shapes seen: `{"error": {...}}`, `{"error": "text"}`, `[{"error": ...}]` (Gemini), `{"object": "error", "message": ...}`
 (old vLLM), `{"detail": ...}` (FastAPI), `{"message": ...}`, `{"base_resp": {"status_code": 1002}}` with HTTP 200
-(MiniMax), HTML
-and plain text.
+(MiniMax), HTML and plain text.
 """
 
 from __future__ import annotations
@@ -51,8 +50,9 @@ _PARAMS = (
 )
 _MINIMAX_STATUS = {1002: 429, 1004: 401, 1008: 402, 1027: 400, 1039: 400, 2013: 400}
 _LONGEST_MESSAGE = 2000
+_LONGEST_WORD = 200  # of type, code and param
 _LOOKS_INTERNAL = re.compile(
-    r"Traceback \(most recent call last\)|^\s*File \"|<html|<!doctype|<\?xml|<body", re.IGNORECASE | re.MULTILINE
+    r"Traceback \(most recent call last\)|^[ \t]*File \"|<html|<!doctype|<\?xml|<body", re.IGNORECASE | re.MULTILINE
 )
 
 
@@ -127,8 +127,7 @@ def _from_error(error: Any, *, status: int | None) -> UpstreamError:
         (value for value in (error.get("status_code"), error.get("status"), code) if _is_status(value)), None
     )
     status = status or own_status
-    named = code if isinstance(code, str) and code and not code.isdigit() else None
-    kind = error.get("type")
+    named, kind = _word(code), _word(error.get("type"))
     return UpstreamError(
         _message(
             error.get("message")
@@ -138,8 +137,8 @@ def _from_error(error: Any, *, status: int | None) -> UpstreamError:
             or error
         ),
         status=status,
-        type=kind if isinstance(kind, str) and kind and kind != "error" else None,
-        code=named or _code_for(status or 502),
+        type=kind if kind != "error" else None,
+        code=named if named and not named.isdigit() else _code_for(status or 502),
         param=_param(error.get("param")),
     )
 
@@ -160,10 +159,24 @@ def _message(value: object) -> str:
         value = value[0]["msg"]  # FastAPI: {"detail": [{"loc": …, "msg": …}]}
     if isinstance(value, dict) and isinstance(value.get("message"), str):
         value = value["message"]
-    text = value if isinstance(value, str) else _json.dumps(value).decode() if value else ""
+    text = value if isinstance(value, str) else _written(value)
     if not text.strip() or _LOOKS_INTERNAL.search(text):
         return "the upstream reported an error"
     return text.encode("utf-8", "replace").decode()[:_LONGEST_MESSAGE]
+
+
+def _written(value: object) -> str:
+    try:
+        return _json.dumps(value).decode() if value else ""
+    except RecursionError:
+        return ""
+
+
+def _word(value: object) -> str | None:
+    """A name that programs read; None for anything else."""
+    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST_WORD:
+        return None
+    return value.encode("utf-8", "replace").decode()
 
 
 def _plain_message(body: bytes, status: int) -> str:
@@ -173,9 +186,8 @@ def _plain_message(body: bytes, status: int) -> str:
 
 
 def _param(value: object) -> str | None:
-    if not isinstance(value, str) or not value:
-        return None
+    param = _word(value)
     for chat_name, name in _PARAMS:
-        if value == chat_name or value.startswith((chat_name + ".", chat_name + "[")):
-            return name + value[len(chat_name) :]
-    return value
+        if param and (param == chat_name or param.startswith((chat_name + ".", chat_name + "["))):
+            return name + param[len(chat_name) :]
+    return param

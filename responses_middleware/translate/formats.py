@@ -7,10 +7,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..dialects import Dialect
-from .left_out import LeftOut
+from .left_out import LeftOut, Place
 
 _LOGPROBS = "message.output_text.logprobs"
-_SERVED_INCLUDES = frozenset({_LOGPROBS, "reasoning.encrypted_content"})
+# Input items are listed as they came, so that the image URLs are there in any case.
+_SERVED_INCLUDES = frozenset(
+    {
+        _LOGPROBS,
+        "reasoning.encrypted_content",
+        "message.input_image.image_url",
+        "computer_call_output.output.image_url",
+    }
+)
+_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+_JSON_WORDS = "Answer with one JSON object and nothing else."
 
 
 def to_response_format(form: Mapping[str, Any] | None, dialect: Dialect) -> tuple[dict[str, Any] | None, str]:
@@ -20,9 +30,7 @@ def to_response_format(form: Mapping[str, Any] | None, dialect: Dialect) -> tupl
         return None, ""
     if kind == "json_object":
         wanted = dialect.response_format != "none"
-        return ({"type": "json_object"}, "") if wanted else (None, "Answer with one JSON object and nothing else.")
-    schema_text = json.dumps(form["schema"], ensure_ascii=False)
-    words = f"Answer with one JSON object and nothing else. It must be valid by this JSON schema:\n{schema_text}"
+        return ({"type": "json_object"}, "") if wanted else (None, _JSON_WORDS)
     match dialect.response_format:
         case "json_schema":
             schema = {
@@ -32,23 +40,39 @@ def to_response_format(form: Mapping[str, Any] | None, dialect: Dialect) -> tupl
         case "json_object_schema":
             return {"type": "json_object", "schema": form["schema"]}, ""
         case "json_object":
-            return {"type": "json_object"}, words
+            return {"type": "json_object"}, _schema_words(form)
         case _:
-            return None, words
+            return None, _schema_words(form)
 
 
-def to_effort(reasoning: Mapping[str, Any] | None, dialect: Dialect, left_out: LeftOut) -> str | None:
-    """`reasoning_effort`, in the server's words."""
+def _schema_words(form: Mapping[str, Any]) -> str:
+    about = f" It is: {form['description']}" if form.get("description") else ""
+    schema = json.dumps(form["schema"], ensure_ascii=False)
+    return f"{_JSON_WORDS}{about} It must be valid by this JSON schema:\n{schema}"
+
+
+def to_effort(
+    reasoning: Mapping[str, Any] | None, dialect: Dialect, left_out: LeftOut, *, at: Place = ("reasoning", "effort")
+) -> str | None:
+    """`reasoning_effort`, in the server's words; of a value that it lacks, the nearest that it has."""
     effort = reasoning.get("effort") if reasoning else None
     if effort is None:
         return None
     known = dialect.reasoning_effort
-    sent = known.get(effort) if isinstance(known, Mapping) else effort if known else None
+    sent = _nearest(effort, known) if isinstance(known, Mapping) else effort if known else None
     if sent is None:
-        left_out.hint(
-            "reasoning.effort", param="reasoning.effort", why=f"The upstream takes no reasoning effort '{effort}'"
-        )
+        left_out.hint("reasoning.effort", at=at, why=f"The upstream takes no reasoning effort '{effort}'")
     return sent
+
+
+def _nearest(effort: str, known: Mapping[str, str]) -> str | None:
+    """The next rung of the ladder, the higher of two as near. Nothing is near "none": some servers think only when
+    they are told to."""
+    if effort in known or effort == "none":
+        return known.get(effort)
+    rung = _EFFORTS.index(effort)
+    steps = [(abs(_EFFORTS.index(other) - rung), -_EFFORTS.index(other), other) for other in _EFFORTS if other in known]
+    return known[min(steps)[2]] if steps else None
 
 
 def to_logprobs(request: Mapping[str, Any], dialect: Dialect, left_out: LeftOut) -> dict[str, Any]:
@@ -56,7 +80,9 @@ def to_logprobs(request: Mapping[str, Any], dialect: Dialect, left_out: LeftOut)
     if not wants_logprobs(request):
         return {}
     if not dialect.logprobs:
-        left_out.hint("top_logprobs", param="top_logprobs", why="The upstream gives no logprobs")
+        included = request.get("include") or ()
+        at: Place = ("top_logprobs",) if request.get("top_logprobs") else ("include", included.index(_LOGPROBS))
+        left_out.hint("top_logprobs", at=at, why="The upstream gives no logprobs")
         return {}
     return {"logprobs": True} | ({"top_logprobs": request["top_logprobs"]} if request.get("top_logprobs") else {})
 
@@ -70,4 +96,4 @@ def note_includes(request: Mapping[str, Any], left_out: LeftOut) -> None:
     """Name the values of `include` that nothing here can fill."""
     for index, value in enumerate(request.get("include") or ()):
         if value not in _SERVED_INCLUDES:
-            left_out.hint(f"include.{value}", param=f"include[{index}]", why=f"'{value}' can't be included")
+            left_out.hint(f"include.{value}", at=("include", index), why=f"'{value}' can't be included")

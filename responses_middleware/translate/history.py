@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from ..errors import InvalidRequestError
+from ..protocol.faults import quote
 from .left_out import LeftOut
 
 Item = dict[str, Any]
@@ -37,44 +40,83 @@ OUTPUTS = frozenset(
 
 @dataclass(slots=True)
 class Pairs:
-    """Positions of outputs by the id of the call that they answer; the last answer to a call counts."""
+    """Which output answers which call, by their positions."""
 
-    outputs: dict[str, int] = field(default_factory=dict)
+    outputs: dict[int, int] = field(default_factory=dict)
     orphans: set[int] = field(default_factory=set)  # positions of items whose other half is missing
 
 
 def pair(items: Sequence[Item], left_out: LeftOut) -> Pairs:
     """Find the pairs; a missing half is refused as OpenAI refuses it, unless everything is to be ignored."""
     pairs = Pairs()
-    calls = {call_id_of(item) for item in items if item.get("type") in CALLS}
-    waiting: dict[str, list[str]] = {}  # calls without an output so far, by name: for outputs that name no call
+    calls = _Calls(items, pairs)
     for position, item in enumerate(items):
         kind = item.get("type")
         if kind in CALLS:
-            waiting.setdefault(item.get("name") or "", []).append(call_id_of(item))
+            calls.pass_by(position, item)
         elif kind in OUTPUTS:
-            call_id = call_id_of(item) or _only(waiting.get(item.get("name") or "", []), pairs)
-            if call_id in calls:
-                pairs.outputs[call_id] = position
-            else:
+            call = calls.answered_by(position, item)
+            if call is None:
                 pairs.orphans.add(position)
-                why = f"No tool call found for function call output with call_id {call_id or item.get('name')}."
+                named = quote(call_id_of(item) or item.get("name") or "")
+                why = f"No tool call found for function call output with call_id {named}."
                 left_out.refuse(InvalidRequestError(why, param="input"))
-    for position, item in enumerate(items):
-        if (kind := item.get("type")) in CALLS and call_id_of(item) not in pairs.outputs:
-            pairs.orphans.add(position)
-            call = (
-                "function call" if kind == "function_call" else f"{kind.removesuffix('_call').replace('_', ' ')} call"
-            )
-            why = f"No tool output found for {call} {call_id_of(item)}."
-            left_out.refuse(InvalidRequestError(why, param="input"))
+            else:
+                pairs.outputs[call] = position
+    for position in calls.unanswered():
+        pairs.orphans.add(position)
+        item = items[position]
+        noun = item["type"].removesuffix("_call").replace("_", " ")
+        why = f"No tool output found for {noun} call {quote(call_id_of(item))}."
+        left_out.refuse(InvalidRequestError(why, param="input"))
     return pairs
 
 
-def _only(call_ids: list[str], pairs: Pairs) -> str:
-    """The one of these calls that is not answered yet, if there is just one."""
-    call_ids[:] = [call_id for call_id in call_ids if call_id not in pairs.outputs]
-    return call_ids[0] if len(call_ids) == 1 else ""
+class _Calls:
+    """The calls of a history. An id may come again in a later turn: servers exist that count from 0 in each answer."""
+
+    def __init__(self, items: Sequence[Item], pairs: Pairs) -> None:
+        self._items = items
+        self._outputs = pairs.outputs
+        self._waiting: dict[str, deque[int]] = {}  # by call id, in order
+        self._last_answered: dict[str, int] = {}
+        self._by_name: dict[str, deque[int]] = {}  # those passed by, for outputs that name no call
+        self._ids: dict[str, str] = {}  # of local shell calls, by the id of their item
+        for position, item in enumerate(items):
+            if item.get("type") in CALLS:
+                self._waiting.setdefault(call_id_of(item), deque()).append(position)
+                if item["type"] == "local_shell_call" and item.get("id"):
+                    self._ids[item["id"]] = call_id_of(item)
+
+    def pass_by(self, position: int, item: Item) -> None:
+        self._by_name.setdefault(item.get("name") or "", deque()).append(position)
+
+    def answered_by(self, position: int, item: Item) -> int | None:
+        """The call that an output answers: the first open one of its id that stands before it; else the last one that
+        was answered before (the last answer counts); else one that follows."""
+        call_id = call_id_of(item)
+        if not call_id:
+            return self._only(item.get("name") or "")
+        if item["type"] == "local_shell_call_output" and call_id not in self._waiting:
+            call_id = self._ids.get(call_id, call_id)
+        waiting = self._waiting.get(call_id)
+        if waiting and (waiting[0] < position or call_id not in self._last_answered):
+            self._last_answered[call_id] = waiting.popleft()
+        return self._last_answered.get(call_id)
+
+    def _only(self, name: str) -> int | None:
+        """The one open call of that name."""
+        passed = self._by_name.get(name, deque())
+        while passed and passed[0] in self._outputs:
+            passed.popleft()
+        still_open = list(islice((position for position in passed if position not in self._outputs), 2))
+        if len(still_open) != 1:
+            return None
+        self._waiting[call_id_of(self._items[still_open[0]])].remove(still_open[0])
+        return still_open[0]
+
+    def unanswered(self) -> list[int]:
+        return sorted(position for waiting in self._waiting.values() for position in waiting)
 
 
 def call_id_of(item: Item) -> str:

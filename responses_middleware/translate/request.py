@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..dialects import Dialect
-from ..errors import UnsupportedParameterError
+from ..errors import InvalidRequestError, UnsupportedParameterError, UnsupportedValueError
 from . import formats
-from .left_out import LeftOut
+from .choice import ToolChoice, choose
+from .left_out import LeftOut, Place
 from .messages import to_messages
 from .tool_names import ToolNames
-from .tools import Tool, choose, offer
+from .tools import ListedTool, Tool, offer
 
 Item = dict[str, Any]
 
 # Parameters that some servers take under the same name: sent if Dialect.forward holds them, else left out and named.
-# `metadata` and
-# `store` are served here in any case, so nothing is lost without them.
+# `metadata` and `store` are not among them: both are served here in any case, so that nothing is lost.
 _HINTS = (
     "prompt_cache_key",
     "prompt_cache_options",
@@ -27,8 +27,17 @@ _HINTS = (
     "service_tier",
     "user",
 )
-_SERVED_ANYWAY = ("metadata", "store")
 _NO_LOSS = {"service_tier": ("auto", "default"), "truncation": ("disabled",)}
+# Chat knows all tiers but this one (openai-python 3.57, completion_create_params.py).
+_NOT_IN_CHAT = {"service_tier": "ultrafast"}
+_RESPELLED = {"prompt_cache_retention": {"in-memory": "in_memory"}}  # openai-python 2 wrote it with a dash
+_NOT_SERVED = {
+    "background": "Background responses are not served here; leave 'background' out.",
+    "conversation": (
+        "Conversations are not served here; send the earlier items as 'input', or use 'previous_response_id'."
+    ),
+    "prompt": "Prompt templates are not served here; send their text as 'instructions' and 'input'.",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,24 +71,31 @@ def to_chat(
     """
     _refuse_unserved(request, dialect)
     items = [*history, *input_items(request)]
-    request = _configured(request, items)
-    offered = offer(_all_tools(request, items, len(history)), dialect, unsupported)
+    place = _places(request, len(history))
+    settings = _settings(request, items, place)
+    offered = offer(_all_tools(request, items, place), dialect, unsupported)
     choice = choose(request.get("tool_choice"), offered, dialect, unsupported)
-    form, words = formats.to_response_format((request.get("text") or {}).get("format"), dialect)
+    form, words = formats.to_response_format(settings.form, dialect)
     messages = to_messages(
         items,
-        instructions=request.get("instructions"),
-        format_words=words,
+        notes=(request.get("instructions"), words, choice.words),
         dialect=dialect,
         names=offered.names,
         left_out=unsupported,
-        place=lambda position: f"input[{max(position - len(history), 0)}]",
+        place=place,
         unseal=unseal,
+        thinking_since=_thinking_since(settings.reasoning, items),
     )
-    payload: dict[str, Any] = {"model": model, "messages": messages, **_sampling(request, dialect, unsupported)}
+    if not messages:
+        raise InvalidRequestError("The input holds nothing that a model could answer.", param="input")
+    payload: dict[str, Any] = {
+        "model": model,
+        "messages": messages,
+        **_sampling(request, settings, dialect, unsupported),
+    }
     tools = [tool for name, tool in offered.chat.items() if choice.only is None or name in choice.only]
     if tools:
-        payload |= _tool_parameters(request, tools, choice.value, dialect, unsupported)
+        payload |= _tool_parameters(request, tools, choice, dialect, unsupported)
     if form:
         payload["response_format"] = form
     payload |= _forwarded(request, dialect, unsupported)
@@ -98,87 +114,116 @@ def input_items(request: Mapping[str, Any]) -> list[Item]:
     return given or []
 
 
+def _places(request: Mapping[str, Any], earlier: int) -> Callable[[int], Place]:
+    """The place of each item; those of earlier turns stand nowhere in the request, but something refers to them."""
+    source = "previous_response_id" if request.get("previous_response_id") else "conversation"
+    return lambda position: (source,) if position < earlier else ("input", position - earlier)
+
+
 def _refuse_unserved(request: Mapping[str, Any], dialect: Dialect) -> None:
     """What no chat completion can do and nothing here does: never a wrong success."""
-    for name, why in (
-        ("background", "Background responses are not served here; leave 'background' out"),
-        (
-            "conversation",
-            "Conversations are not served here; send the earlier items as 'input', or use 'previous_response_id'",
-        ),
-        ("prompt", "Prompt templates are not served here; send their text as 'instructions' and 'input'"),
-    ):
+    for name, why in _NOT_SERVED.items():
         if request.get(name):
-            raise UnsupportedParameterError(f"{why}.", param=name)
+            raise UnsupportedParameterError(why, param=name)
     if request.get("moderation") and "moderation" not in dialect.forward:
         raise UnsupportedParameterError("The upstream has no moderation; leave 'moderation' out.", param="moderation")
+    if (request.get("prompt_cache_options") or {}).get("prewarm"):
+        why = "A chat server can't warm its cache without an answer; leave 'prewarm' out."
+        raise UnsupportedParameterError(why, param="prompt_cache_options.prewarm")
+    if (request.get("image") or {}).get("context_compression") == "enabled":
+        why = "The upstream has no compression of images; leave 'context_compression' out."
+        raise UnsupportedValueError(why, param="image.context_compression")
+    if (program := (request.get("access_programs") or {}).get("cyber")) not in (None, "standard"):
+        error = UnsupportedValueError(f"There is no access to '{program}' here.", param="access_programs.cyber")
+        error.status = 403  # as OpenAI answers (openai-python 3.57, response_create_params.py, AccessPrograms)
+        raise error
 
 
-def _configured(request: Mapping[str, Any], items: Iterable[Item]) -> Mapping[str, Any]:
-    """The request with the last `configuration_update` item applied; it counts from there on, that is for this
-    answer."""
-    for item in items:
+@dataclass(slots=True)
+class _Settings:
+    """What `configuration_update` items may change, and where the effort was asked for."""
+
+    reasoning: Mapping[str, Any]
+    form: Mapping[str, Any] | None
+    effort_place: Place = field(default=("reasoning", "effort"))
+
+
+def _settings(request: Mapping[str, Any], items: Iterable[Item], place: Callable[[int], Place]) -> _Settings:
+    """Each setting of the last update that has it: an update counts until another one replaces it."""
+    settings = _Settings(request.get("reasoning") or {}, (request.get("text") or {}).get("format"))
+    for position, item in enumerate(items):
         if item.get("type") == "configuration_update":
-            changes = {
-                name: {**(request.get(name) or {}), **item[name]} for name in ("reasoning", "text") if item.get(name)
-            }
-            request = {**request, **changes}
-    return request
+            if (effort := (item.get("reasoning") or {}).get("effort")) is not None:
+                settings.reasoning = {**settings.reasoning, "effort": effort}
+                settings.effort_place = (*place(position), "reasoning", "effort")
+            if item.get("text"):
+                settings.form = item["text"]["format"]
+    return settings
 
 
-def _all_tools(request: Mapping[str, Any], items: Iterable[Item], offset: int) -> Iterable[tuple[str, Tool]]:
-    """The tools of the request, and those that items brought; the same tool counts once."""
-    seen: set[tuple[Any, ...]] = set()
-    listed = [(f"tools[{index}]", tool) for index, tool in enumerate(request.get("tools") or ())]
+def _thinking_since(reasoning: Mapping[str, Any], items: Sequence[Item]) -> int:
+    """From which item on thinking is given back: from the last question on, where the client wants only this turn's."""
+    if reasoning.get("context") != "current_turn":
+        return 0
+    return max((position for position, item in enumerate(items) if item.get("role") == "user"), default=0)
+
+
+def _all_tools(
+    request: Mapping[str, Any], items: Iterable[Item], place: Callable[[int], Place]
+) -> Iterator[ListedTool]:
+    """The tools of the request, and those that items brought."""
+    for index, tool in enumerate(request.get("tools") or ()):
+        yield ListedTool(("tools", index), tool)
     for position, item in enumerate(items):
         if item.get("type") in ("additional_tools", "tool_search_output"):
-            place = f"input[{max(position - offset, 0)}]"
-            listed += [(f"{place}.tools[{index}]", tool) for index, tool in enumerate(item.get("tools") or ())]
-    for place, tool in listed:
-        inner = tuple(member.get("name") for member in tool.get("tools") or ())
-        key = (tool["type"], tool.get("name"), tool.get("server_label"), inner)
-        if key not in seen or tool.get("defer_loading"):
-            seen.add(key)
-            yield place, tool
+            for index, tool in enumerate(item.get("tools") or ()):
+                yield ListedTool((*place(position), "tools", index), tool, found=True)
 
 
-def _sampling(request: Mapping[str, Any], dialect: Dialect, unsupported: LeftOut) -> dict[str, Any]:
+def _sampling(
+    request: Mapping[str, Any], settings: _Settings, dialect: Dialect, unsupported: LeftOut
+) -> dict[str, Any]:
     chat = {name: request[name] for name in ("temperature", "top_p") if request.get(name) is not None}
     if request.get("max_output_tokens") is not None:
         chat[dialect.max_tokens_field] = request["max_output_tokens"]
-    if effort := formats.to_effort(request.get("reasoning"), dialect, unsupported):
+    if effort := formats.to_effort(settings.reasoning, dialect, unsupported, at=settings.effort_place):
         chat["reasoning_effort"] = effort
+    if settings.reasoning.get("mode") not in (None, "standard"):
+        unsupported.hint("reasoning.mode", at=("reasoning", "mode"), why="The upstream has no modes of reasoning")
     formats.note_includes(request, unsupported)
     return chat | formats.to_logprobs(request, dialect, unsupported)
 
 
 def _tool_parameters(
-    request: Mapping[str, Any], tools: list[Tool], choice: Any, dialect: Dialect, unsupported: LeftOut
+    request: Mapping[str, Any], tools: list[Tool], choice: ToolChoice, dialect: Dialect, unsupported: LeftOut
 ) -> dict[str, Any]:
     """Servers refuse tool_choice and parallel_tool_calls without tools."""
     chat: dict[str, Any] = {"tools": tools}
-    if choice is not None:
-        chat["tool_choice"] = choice
+    if choice.value is not None:
+        chat["tool_choice"] = choice.value
     parallel, known = request.get("parallel_tool_calls"), dialect.parallel_tool_calls
     if parallel is not None and (known is True or (known == "only_false" and not parallel)):
         chat["parallel_tool_calls"] = parallel
     elif parallel is False:
-        unsupported.hint(
-            "parallel_tool_calls", param="parallel_tool_calls", why="The upstream takes no 'parallel_tool_calls'"
-        )
+        why = "The upstream takes no 'parallel_tool_calls'"
+        unsupported.hint("parallel_tool_calls", at=("parallel_tool_calls",), why=why)
     return chat
 
 
 def _forwarded(request: Mapping[str, Any], dialect: Dialect, unsupported: LeftOut) -> dict[str, Any]:
     """What goes up under its own name, and a note of the hints that don't."""
-    chat = {name: request[name] for name in dialect.forward - {"verbosity"} if request.get(name) is not None}
+    chat = {
+        name: _RESPELLED.get(name, {}).get(str(value), value)
+        for name in sorted(dialect.forward - {"verbosity"})
+        if (value := request.get(name)) is not None and value != _NOT_IN_CHAT.get(name)
+    }
     verbosity = (request.get("text") or {}).get("verbosity")
     if verbosity and "verbosity" in dialect.forward:
         chat["verbosity"] = verbosity
     elif verbosity not in (None, "medium"):
-        unsupported.hint("text.verbosity", param="text.verbosity", why="The upstream takes no verbosity")
+        unsupported.hint("text.verbosity", at=("text", "verbosity"), why="The upstream takes no verbosity")
     for name in (*_HINTS, "truncation", "context_management"):
         value = request.get(name)
         if value and name not in chat and value not in _NO_LOSS.get(name, ()):
-            unsupported.hint(name, param=name, why=f"The upstream takes no '{name}'")
+            unsupported.hint(name, at=(name,), why=f"The upstream takes no '{name}'")
     return chat

@@ -56,6 +56,7 @@ class ToolNames:
         return self._bindings
 
     def _made(self, wanted: str, binding: ToolBinding) -> str:
-        digest = hashlib.sha256(f"{binding.kind}\0{binding.namespace}\0{binding.name}".encode()).hexdigest()[:8]
+        whole = f"{binding.kind}\0{binding.namespace}\0{binding.name}"
+        digest = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:8]  # JSON has lone surrogates
         head = _ILLEGAL.sub("_", wanted)[: _LONGEST - len(digest) - 1]
         return f"{head}_{digest}"

@@ -1,21 +1,20 @@
-"""Tools of a Responses request → tools and tool_choice of a chat request."""
+"""Tools of a Responses request → tools of a chat request. What is chosen of them: choice.py."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..dialects import Dialect
-from ..errors import InvalidRequestError, UnsupportedValueError
 from .client_tools import CLIENT_TOOLS
-from .left_out import LeftOut
+from .left_out import LeftOut, Place
 from .tool_names import ToolBinding, ToolKind, ToolNames
 
 Tool = dict[str, Any]
 
 # Types of tools that become a function of their own kind; `computer_use_preview` is the older name of `computer`.
-_CLIENT_KINDS: Mapping[str, ToolKind] = {
+CLIENT_KINDS: Mapping[str, ToolKind] = {
     "local_shell": "local_shell",
     "shell": "shell",
     "apply_patch": "apply_patch",
@@ -26,68 +25,61 @@ _CLIENT_KINDS: Mapping[str, ToolKind] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class ListedTool:
+    """A tool as the request lists it.
+
+    Args:
+        found: an item brought it: the client's search found it, say.
+    """
+
+    place: Place
+    tool: Tool
+    found: bool = False
+
+
 @dataclass(slots=True)
 class OfferedTools:
-    """The tools that the upstream is offered, by chat name, and what was left out, by type."""
+    """The tools that the upstream is offered, by chat name, and the types of those that were left out."""
 
     names: ToolNames
     chat: dict[str, Tool] = field(default_factory=dict)
     left_out: set[str] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolChoice:
-    """What is sent of `tool_choice`: its chat value, or None; and the only tools that may be offered, or None for
-    all."""
-
-    value: Any = None
-    only: frozenset[str] | None = None
-
-
-def offer(tools: Iterable[tuple[str, Tool]], dialect: Dialect, left_out: LeftOut) -> OfferedTools:
-    """Turn the tools of a request into chat tools.
+def offer(tools: Iterable[ListedTool], dialect: Dialect, left_out: LeftOut) -> OfferedTools:
+    """Turn the tools of a request into chat tools; of two that are the same tool, the last one counts.
 
     Args:
-        tools: each with its place in the request (`tools[0]`), those that history loaded behind them.
+        tools: those of the request, then those that its items brought.
     """
     offered = OfferedTools(ToolNames())
     listed = list(tools)
-    deferred = any(tool["type"] == "tool_search" and tool.get("execution") == "client" for _, tool in listed)
-    for place, tool in listed:
-        for binding, inner in _flat(tool):
-            if deferred and inner.get("defer_loading") and place.startswith("tools["):
+    client_searches = any(
+        each.tool["type"] == "tool_search" and each.tool.get("execution") == "client" for each in listed
+    )
+    for each in listed:
+        for binding, tool in _flat(each.tool):
+            if binding is None:
+                _leave_out(tool["type"], each.place, offered, left_out)
+            elif client_searches and tool.get("defer_loading") and not each.found:
                 continue  # the client's tool_search finds it, and hands it in as the search's output
-            _offer_one(offered, place, binding, inner, dialect, left_out)
+            else:
+                name = offered.names.name(binding)
+                offered.chat[name] = _chat_tool(name, binding.kind, tool, dialect)
     return offered
 
 
-def choose(choice: Any, offered: OfferedTools, dialect: Dialect, left_out: LeftOut) -> ToolChoice:
-    """Turn `tool_choice` into what this dialect can say, so that the choice holds."""
-    if choice is None or isinstance(choice, str):
-        return ToolChoice(_mode(choice, dialect) if choice and offered.chat else None)
-    if choice["type"] == "allowed_tools":
-        allowed = frozenset(name for tool in choice["tools"] for name in _chosen(tool, offered))
-        if not allowed:
-            left_out.refuse(_not_offered(choice["tools"]))
-        return ToolChoice(_mode(choice.get("mode") or "auto", dialect) if allowed else None, allowed)
-    names = _chosen(choice, offered)
-    if not names:
-        left_out.refuse(_not_offered([choice]))
-        return ToolChoice()
-    if len(names) > 1:
-        return ToolChoice(_mode("required", dialect), frozenset(names))
-    return _forced(names[0], offered, dialect)
-
-
 def _flat(tool: Tool) -> Iterable[tuple[ToolBinding | None, Tool]]:
+    """The tools that can be called, each with what its call comes back as; None: nobody here runs it."""
     match tool["type"]:
         case "function" | "custom":
             yield ToolBinding(tool["type"], tool["name"]), tool
         case "namespace":
             for inner in tool["tools"]:
                 yield ToolBinding(inner["type"], inner["name"], tool["name"]), inner
-        case kind if kind in _CLIENT_KINDS and not _is_hosted(tool):
-            yield ToolBinding(_CLIENT_KINDS[kind], _CLIENT_KINDS[kind]), tool
+        case kind if kind in CLIENT_KINDS and not _is_hosted(tool):
+            yield ToolBinding(CLIENT_KINDS[kind], CLIENT_KINDS[kind]), tool
         case _:
             yield None, tool
 
@@ -99,27 +91,22 @@ def _is_hosted(tool: Tool) -> bool:
     return in_container or (tool["type"] == "tool_search" and tool.get("execution") != "client")
 
 
-def _offer_one(
-    offered: OfferedTools, place: str, binding: ToolBinding | None, tool: Tool, dialect: Dialect, left_out: LeftOut
-) -> None:
-    if binding is None:
-        if tool["type"] == "tool_search":
-            return  # searched on the server's side: all its tools are offered at once
-        offered.left_out.add(tool["type"])
-        left_out.hint(
-            tool["type"],
-            param=place,
-            why=f"Hosted tool '{tool['type']}' is not supported: nobody here can run it",
-        )
-        return
-    name = offered.names.name(binding)
-    match binding.kind:
+def _leave_out(kind: str, place: Place, offered: OfferedTools, left_out: LeftOut) -> None:
+    offered.left_out.add(kind)
+    if kind != "tool_search":  # nothing is lost: all tools that could be found are offered at once
+        left_out.hint(kind, at=place, why=f"Hosted tool '{kind}' is not supported: nobody here can run it")
+
+
+def _chat_tool(name: str, kind: ToolKind, tool: Tool, dialect: Dialect) -> Tool:
+    match kind:
         case "function":
-            offered.chat[name] = _function(name, tool, dialect)
+            return _function(name, tool, dialect)
+        case "custom" if dialect.custom_tools == "native":
+            return _native_custom(name, tool)
         case "custom":
-            offered.chat[name] = _custom(name, tool, dialect)
-        case kind:
-            offered.chat[name] = _client_function(name, kind, tool)
+            return _wrapped_custom(name, tool)
+        case _:
+            return _client_function(name, kind, tool)
 
 
 def _function(name: str, tool: Tool, dialect: Dialect) -> Tool:
@@ -127,20 +114,23 @@ def _function(name: str, tool: Tool, dialect: Dialect) -> Tool:
     if tool.get("description"):
         function["description"] = tool["description"]
     function["parameters"] = tool.get("parameters") or {"type": "object", "properties": {}}
-    if (
-        dialect.strict_tools and tool.get("strict") is not None
-    ):  # true in Responses, false in chat when absent: only what was said
+    # Absent means true in Responses and false in chat: only what was said is sent.
+    if dialect.strict_tools and tool.get("strict") is not None:
         function["strict"] = tool["strict"]
     return {"type": "function", "function": function}
 
 
-def _custom(name: str, tool: Tool, dialect: Dialect) -> Tool:
+def _native_custom(name: str, tool: Tool) -> Tool:
+    form = tool.get("format") or {"type": "text"}
+    if form["type"] == "grammar":
+        form = {"type": "grammar", "grammar": {"syntax": form["syntax"], "definition": form["definition"]}}
+    described = {"description": tool["description"]} if tool.get("description") else {}
+    return {"type": "custom", "custom": {"name": name, **described, "format": form}}
+
+
+def _wrapped_custom(name: str, tool: Tool) -> Tool:
+    """A freeform tool as a function with one string; its grammar can only be told in words."""
     description, form = tool.get("description") or "", tool.get("format") or {"type": "text"}
-    if dialect.custom_tools == "native":
-        custom: Tool = {"name": name} | ({"description": description} if description else {})
-        if form["type"] == "grammar":
-            form = {"type": "grammar", "grammar": {"syntax": form["syntax"], "definition": form["definition"]}}
-        return {"type": "custom", "custom": {**custom, "format": form}}
     if form["type"] == "grammar":
         description += f"\n\nThe input must match this {form['syntax']} grammar:\n{form['definition']}"
     parameter = {"type": "string", "description": "The whole input of the tool, as plain text."}
@@ -150,10 +140,8 @@ def _custom(name: str, tool: Tool, dialect: Dialect) -> Tool:
         "required": ["input"],
         "additionalProperties": False,
     }
-    return {
-        "type": "function",
-        "function": {"name": name, "description": description.strip(), "parameters": parameters},
-    }
+    described = {"description": description.strip()} if description.strip() else {}
+    return {"type": "function", "function": {"name": name, **described, "parameters": parameters}}
 
 
 def _client_function(name: str, kind: str, tool: Tool) -> Tool:
@@ -161,6 +149,7 @@ def _client_function(name: str, kind: str, tool: Tool) -> Tool:
     description = tool.get("description") or client.description
     if tool.get("display_width"):
         description += f" The screen has {tool['display_width']} x {tool.get('display_height')} pixels."
+    description += _skills(tool.get("environment"))
     parameters = tool.get("parameters") if kind == "tool_search" else None
     return {
         "type": "function",
@@ -168,46 +157,9 @@ def _client_function(name: str, kind: str, tool: Tool) -> Tool:
     }
 
 
-def _mode(mode: str, dialect: Dialect) -> str | None:
-    """auto, none and required as this server says them; None: it takes no such choice."""
-    if mode != "required" or dialect.tool_choice in ("object", "required"):
-        return mode
-    return "any" if dialect.tool_choice == "any" else None
-
-
-def _forced(name: str, offered: OfferedTools, dialect: Dialect) -> ToolChoice:
-    """One tool: by name, or offered alone."""
-    if dialect.tool_choice != "object":
-        return ToolChoice(_mode("required", dialect), frozenset([name]))
-    kind = offered.chat[name]["type"]
-    return ToolChoice({"type": kind, kind: {"name": name}})
-
-
-def _chosen(choice: Tool, offered: OfferedTools) -> list[str]:
-    """The chat names of the offered tools that a choice means."""
-    kind = str(choice.get("type"))
-    if kind in ("function", "custom"):
-        bindings = [ToolBinding("custom" if kind == "custom" else "function", choice["name"], choice.get("namespace"))]
-    elif kind in _CLIENT_KINDS:
-        bindings = [ToolBinding(_CLIENT_KINDS[kind], _CLIENT_KINDS[kind])]
-    else:
-        bindings = []
-    exact = [name for name in offered.chat if offered.names.binding(name) in bindings]
-    if exact or kind not in ("function", "custom", "namespace"):
-        return exact
-    wanted = choice.get("name")
-    return [
-        name
-        for name in offered.chat
-        if (found := offered.names.binding(name)).namespace
-        and wanted == (found.namespace if kind == "namespace" else found.name)
-    ]
-
-
-def _not_offered(choices: Sequence[Tool]) -> InvalidRequestError:
-    what = ", ".join(
-        f"'{choice.get('name') or choice.get('server_label') or choice.get('type')}'" for choice in choices
-    )
-    return UnsupportedValueError(
-        f"Tool choice {what} can't be forced: no such tool can be offered here.", param="tool_choice"
-    )
+def _skills(environment: Any) -> str:
+    """The skills of a local shell: folders with instructions that the model may read."""
+    listed = environment.get("skills") if isinstance(environment, dict) else None
+    skills = [skill for skill in (listed if isinstance(listed, list) else ()) if isinstance(skill, dict)]
+    lines = [f"- {skill.get('name')} ({skill.get('path')}): {skill.get('description')}" for skill in skills]
+    return "\nSkills, to be read before they are used:\n" + "\n".join(lines) if lines else ""

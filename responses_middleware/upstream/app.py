@@ -99,10 +99,12 @@ def _inner_receive(call: UpstreamCall, answer: _Answer) -> Receive:
 class _Answer:
     """Turn the app's messages into calls of the sink."""
 
-    __slots__ = ("_decoder", "_ended", "_sink", "_started", "failure")
+    __slots__ = ("_decoder", "_ended", "_is_plain", "_push", "_sink", "_started", "failure")
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
+        self._push = sink.body
+        self._is_plain = False  # the answer has started, without an encoding
         self._decoder: BodyDecoder | None = None
         self._started = False
         self._ended = False
@@ -140,6 +142,7 @@ class _Answer:
         self._started = True
         headers = [(bytes(name).lower(), bytes(value)) for name, value in message.get("headers", ())]
         self._decoder = await start_answer(self._sink, message["status"], headers)
+        self._is_plain = self._decoder is None
 
     async def _unusual_body(self, data: bytes) -> None:
         if self._decoder is None:

@@ -77,6 +77,7 @@ class PassThrough:
             response = await self._upstream.relay(scope["method"], url, list(scope["headers"]), content)
         except ResponsesError as error:
             if not body.is_gone:
+                body.answered = True
                 await _send_error(send, error)
             return
         try:
@@ -87,6 +88,7 @@ class PassThrough:
             ) as pieces:  # raises when it is cut: the server then cuts the client's answer, too
                 async for data in pieces:
                     await send({"type": "http.response.body", "body": data, "more_body": True})
+            body.answered = True
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             await close(response)
@@ -129,6 +131,7 @@ class _ClientBody:
         self._whole = anyio.Event()
         self._first: bytes | None = None
         self.is_gone = False
+        self.answered = False
 
     async def content(self) -> bytes | _ClientBody | None:
         """The body: None if there is none, bytes if it came at once, else this object, to be iterated."""
@@ -168,6 +171,8 @@ class _ClientBody:
         return data
 
     def _leave(self) -> None:
+        if self.answered:  # hypercorn says so in the middle of our last send, which it could not finish
+            return
         self.is_gone = True
         self._request.cancel()
 

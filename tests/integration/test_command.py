@@ -29,6 +29,7 @@ class ChatServer(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Chat)
+        self.asked = threading.Event()
         self.may_go_on = threading.Event()
         self.authorizations: list[str | None] = []
 
@@ -38,7 +39,7 @@ class ChatServer(ThreadingHTTPServer):
 
 
 class Chat(BaseHTTPRequestHandler):
-    """Answers Hello; the model `slow` says Hel and waits."""
+    """Answers Hello; the model `slow` says Hel and waits, the model `mute` waits first."""
 
     server: ChatServer
 
@@ -53,6 +54,9 @@ class Chat(BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         if not asked.get("stream"):
             return self._reply("application/json", json.dumps(completion()).encode())
+        self.server.asked.set()
+        if asked["model"] == "mute":
+            self.server.may_go_on.wait(PATIENCE)
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.end_headers()
@@ -237,6 +241,17 @@ def test_a_bad_url_is_one_line_and_status_2() -> None:
     assert len(ended.stderr.splitlines()) == 1
 
 
+def test_a_refused_websocket_is_426_and_nothing_in_the_log(chat: ChatServer) -> None:
+    upgrade = {"connection": "upgrade", "upgrade": "websocket", "sec-websocket-version": "13"}
+    upgrade["sec-websocket-key"] = "dGhlIHNhbXBsZSBub25jZQ=="
+    with command(chat.url, "--port", "0") as running:
+        reply = httpx.get(f"{running.base}/responses", headers=upgrade, trust_env=False)
+        _, rest = running.stop(signal.SIGTERM)
+
+    assert reply.status_code == 426
+    assert rest == ""
+
+
 def test_sigterm_ends_it_without_a_word(chat: ChatServer) -> None:
     with command(chat.url, "--port", "0") as running:
         status, rest = running.stop(signal.SIGTERM)
@@ -253,18 +268,65 @@ def test_ctrl_c_ends_it_without_a_word(chat: ChatServer) -> None:
     assert rest == ""
 
 
-def test_a_stream_that_is_open_at_sigterm_ends_with_a_terminal_event_that_is_not_completed(chat: ChatServer) -> None:
+@contextmanager
+def open_stream(running: Command) -> Iterator[Iterator[str]]:
+    """The lines of an answer of which `Hel` was read."""
     with (
-        command(chat.url, "--port", "0", "--grace", "1") as running,
         httpx.Client(trust_env=False, timeout=PATIENCE) as client,
         client.stream("POST", f"{running.base}/responses", json=question(stream=True, model="slow")) as reply,
     ):
-        text = ""
-        for piece in reply.iter_text():
-            if "Hel" in piece and "Hel" not in text:
-                running.process.send_signal(signal.SIGTERM)
-            text += piece
+        lines = reply.iter_lines()
+        assert any('"delta":"Hel"' in line for line in lines)
+        yield lines
+
+
+def last_event(lines: Iterator[str]) -> str:
+    return [line.removeprefix("event: ") for line in lines if line.startswith("event: ")][-1]
+
+
+def test_a_stream_that_is_open_at_sigterm_may_end_within_grace(chat: ChatServer) -> None:
+    with command(chat.url, "--port", "0", "--grace", "20") as running, open_stream(running) as lines:
+        running.process.send_signal(signal.SIGTERM)
+        assert running.process.stderr is not None
+        assert "stopping" in running.process.stderr.readline()
+        chat.may_go_on.set()
+
+        assert last_event(lines) == "response.completed"
         running.process.wait(PATIENCE)
 
-    names = [line.removeprefix("event: ") for line in text.split("\n") if line.startswith("event: ")]
-    assert names[-1] in ("response.failed", "response.incomplete", "response.cancelled")
+
+def test_a_stream_that_takes_longer_ends_with_a_terminal_event_that_is_not_completed(chat: ChatServer) -> None:
+    with command(chat.url, "--port", "0", "--grace", "1") as running, open_stream(running) as lines:
+        running.process.send_signal(signal.SIGTERM)
+
+        assert last_event(lines) == "response.failed"
+        assert running.process.wait(1 + 3) in (0, -signal.SIGTERM)
+
+
+def test_a_request_without_a_first_byte_gets_503_at_sigterm(chat: ChatServer) -> None:
+    replies: list[httpx.Response] = []
+    with command(chat.url, "--port", "0", "--grace", "1") as running:
+        body = question(stream=True, model="mute")
+        asking = threading.Thread(
+            target=lambda: replies.append(
+                httpx.post(f"{running.base}/responses", json=body, trust_env=False, timeout=PATIENCE)
+            )
+        )
+        asking.start()
+        assert chat.asked.wait(PATIENCE)
+        running.process.send_signal(signal.SIGTERM)
+        asking.join()
+
+    assert replies[0].status_code == 503
+    assert "retry-after" in replies[0].headers
+
+
+def test_a_second_ctrl_c_ends_it_at_once_and_without_a_traceback(chat: ChatServer) -> None:
+    with command(chat.url, "--port", "0", "--grace", "60") as running, open_stream(running):
+        running.process.send_signal(signal.SIGINT)
+        assert running.process.stderr is not None
+        assert "Ctrl-C ends them now" in running.process.stderr.readline()
+        status, rest = running.stop(signal.SIGINT)
+
+    assert status in (0, -signal.SIGINT)
+    assert rest == ""

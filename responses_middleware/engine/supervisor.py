@@ -1,0 +1,117 @@
+"""One task looks after all upstream calls that are under way: a request needs none of its own, its bytes go through none.
+
+The task lives in the app's lifespan. Where there is none (a mounted app, a server without it) a request brings its own.
+
+A graceful stop, `drain`:
+
+1. No request begins any more: 503 with Retry-After.
+2. Requests of which the client has got nothing yet end at once with 503: another server can take them.
+3. The others have `grace` seconds to end by themselves; then they get a terminal event that is not `completed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.lowlevel
+
+from ..errors import OverloadedError
+from ..options import Limits
+
+if TYPE_CHECKING:
+    from anyio.abc import TaskGroup
+
+    from .answers import Answer
+    from .watch import Watch
+
+_LONGEST_TICK, _SHORTEST_TICK = 0.25, 0.01  # seconds between two looks
+_LAST_WORDS = 1.0  # seconds for writing the terminal events
+
+
+class Supervisor:
+    """Looks after the calls that are held."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.is_draining = False
+        self._grace = limits.grace
+        self._tick = _tick(limits)
+        self._held: dict[Watch, Answer] = {}
+        self._loop: object = None  # the event loop that the task runs in
+        self._group: TaskGroup | None = None
+        self._busy: anyio.Event | None = None
+        self._idle: anyio.Event | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Run the task as long as the block does."""
+        failure: BaseException | None = None
+        async with anyio.create_task_group() as self._group:
+            self._loop = anyio.lowlevel.current_token()
+            self._group.start_soon(self._look_on)
+            try:
+                yield
+            except Exception as error:  # raised behind the group, which would wrap it
+                failure = error
+            self._loop = None
+            self._group.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the task runs in this very event loop."""
+        return self._loop is not None and self._loop == anyio.lowlevel.current_token()
+
+    @contextmanager
+    def holding(self, watch: Watch, answer: Answer) -> Iterator[None]:
+        """Look after a call as long as the block runs."""
+        self._held[watch] = answer
+        if self._busy is not None:
+            self._busy.set()
+            self._busy = None
+        try:
+            yield
+        finally:
+            del self._held[watch]
+            watch.end()
+            if not self._held and self._idle is not None:
+                self._idle.set()
+
+    async def drain(self) -> None:
+        """Wait for the calls that are held, and end those that take too long."""
+        self.is_draining = True
+        self._cut_short(only_unbegun=True)
+        await self._wait(self._grace)
+        self._cut_short(only_unbegun=False)
+        await self._wait(_LAST_WORDS)
+
+    async def _look_on(self) -> None:
+        assert self._group is not None
+        while True:
+            if not self._held:  # an idle server does not wake up
+                self._busy = anyio.Event()
+                await self._busy.wait()
+            await anyio.sleep(self._tick)
+            for watch in list(self._held):
+                watch.look(self._group.start_soon, self._tick)
+
+    def _cut_short(self, *, only_unbegun: bool) -> None:
+        for watch, answer in list(self._held.items()):
+            if not (only_unbegun and answer.begun):
+                watch.cut_short(OverloadedError("The server is stopping."))
+
+    async def _wait(self, seconds: float) -> None:
+        if self._held:
+            self._idle = anyio.Event()
+            with anyio.move_on_after(seconds):
+                await self._idle.wait()
+
+
+def _tick(limits: Limits) -> float:
+    """Often enough for the shortest wait, and for a client that leaves to be noticed well within a second."""
+    waits = (limits.keepalive, limits.idle_timeout, limits.progress_timeout, limits.error_body_timeout)
+    shortest = min(wait for wait in waits if wait is not None)
+    return min(_LONGEST_TICK, max(_SHORTEST_TICK, shortest / 8))

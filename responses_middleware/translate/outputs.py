@@ -1,0 +1,68 @@
+"""What tools returned → text of tool messages, and pictures and files beside it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .left_out import Place
+from .parts import Part, PartWriter
+from .tool_names import ToolBinding, ToolNames
+
+Item = dict[str, Any]
+
+_TOLD_OF_OUTCOME = ("stdout", "stderr", "outcome")
+
+
+def read_output(item: Item, place: Place, parts: PartWriter, names: ToolNames) -> tuple[str, list[Part]]:
+    """The text of an output item, and its images and files as chat parts.
+
+    Args:
+        place: of the item.
+        names: the chat names of tools, for a search that found some.
+    """
+    match item["type"]:
+        case "shell_call_output":
+            return _shell_text(item["output"]), []
+        case "apply_patch_call_output":
+            return _patch_text(item), []
+        case "computer_call_output":
+            part = parts.part(item["output"], (*place, "output"))
+            return "", [part] if part else []
+        case "tool_search_output":
+            return _found(item["tools"], names), []
+        case _:
+            return parts.split(item["output"], (*place, "output"))
+
+
+def code_interpreter_text(item: Item) -> str:
+    """What a code interpreter printed; its files are elsewhere."""
+    logs = (output.get("logs") for output in item.get("outputs") or ())
+    return "\n".join(log for log in logs if isinstance(log, str))
+
+
+def _shell_text(output: list[Item]) -> str:
+    """What each command printed, and how it ended."""
+    told = [{name: entry[name] for name in _TOLD_OF_OUTCOME if entry.get(name) not in (None, "")} for entry in output]
+    return json.dumps(told, ensure_ascii=False)
+
+
+def _patch_text(item: Item) -> str:
+    words, status = item.get("output"), item.get("status") or "completed"
+    if not words:
+        return f"The patch {status}."
+    return f"The patch failed: {words}" if status == "failed" else str(words)
+
+
+def _found(tools: list[Item], names: ToolNames) -> str:
+    """The names by which the model can call what was found."""
+    found = [
+        names.name(ToolBinding(inner["type"], inner["name"], tool["name"]))
+        if tool["type"] == "namespace"
+        else names.name(ToolBinding(inner["type"], inner["name"]))
+        if inner["type"] in ("function", "custom")
+        else inner["type"]
+        for tool in tools
+        for inner in (tool["tools"] if tool["type"] == "namespace" else [tool])
+    ]
+    return json.dumps(sorted(found), ensure_ascii=False)
