@@ -7,6 +7,8 @@ app = ResponsesProxy("http://localhost:8000/v1")         # in front of a URL
 
 from __future__ import annotations
 
+import logging
+
 from .dialects import Dialect
 from .engine.runtime import RunInfo
 from .errors import ConfigurationError, InvalidRequestError, ResponsesError, UpstreamError
@@ -37,5 +39,7 @@ __all__ = [
     "UpstreamError",
     "owner_from_authorization",
 ]
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # a library is quiet until the app sets up logging
 
 __version__ = "0.1.0"

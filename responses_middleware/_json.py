@@ -33,7 +33,14 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-_decode_exact = json.JSONDecoder(parse_constant=_refuse_constant).decode
+def _finite_float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"{text[:20]} is no number that can be passed on")
+    return value
+
+
+_decode_exact = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite_float).decode
 
 
 def loads_exact(data: bytes) -> Any:

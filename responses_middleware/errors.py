@@ -22,6 +22,7 @@ ResponsesError
 │   ├── WrappedAppError             500: the app that is asked in process raised an exception
 │   └── UpstreamTimeoutError        504
 ├── OverloadedError                 ours for now: 503 with Retry-After
+├── StoreError                      the store's: 500, its words for the operator alone
 └── ConfigurationError              the operator's, raised at construction; also a ValueError
 
 Classes carry `status`, `type` and `code`; instances the `message` and the `param`. `body()` is the error object of
@@ -138,6 +139,9 @@ class RequestTimeoutError(InvalidRequestError):
 class RequestTooLargeError(InvalidRequestError):
     status = 413
 
+    def __init__(self, max_bytes: int) -> None:
+        super().__init__(f"The request body is larger than {max_bytes} bytes, the limit of this server.")
+
 
 class UnsupportedEncodingError(InvalidRequestError):
     status = 415
@@ -170,6 +174,8 @@ class UpstreamError(ResponsesError):
         self.type = type or self.type
         self.code = code or self.code
         self.headers = headers or []
+        self.words = message  # all that the upstream said; what it refuses is read from it, nobody is told it
+        self.exception: Exception | None = None  # what the wrapped app raised beside it; for the server's log
 
 
 class UpstreamConnectionError(UpstreamError):
@@ -200,7 +206,11 @@ class OverloadedError(ResponsesError):
 
     status = 503
     code = "server_is_overloaded"
-    retry_after: ClassVar[int] = 1
+    retry_after: ClassVar[int] = 1  # seconds
+
+
+class StoreError(ResponsesError):
+    """The store itself failed: not reachable, disk full, a row that can't be read. Live answers go on without it."""
 
 
 class ConfigurationError(ResponsesError, ValueError):

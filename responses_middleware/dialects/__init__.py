@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .base import FORWARDABLE, Dialect
-from .registry import PRESETS, preset
+from .base import Dialect
+from .registry import PRESETS
 
-__all__ = ["FORWARDABLE", "PRESETS", "Dialect", "preset"]
+__all__ = ["PRESETS", "Dialect"]

@@ -37,7 +37,7 @@ class Dialect:
         response_format: how `text.format` of type json_schema is asked for: natively; as json_object with the schema in
             the system message; as json_object with a `schema` beside it; only in the system message.
         stream_usage: whether `stream_options.include_usage` is sent.
-        reasoning_effort: whether it is sent; a mapping renames values (a value that is not in it is left out).
+        reasoning_effort: whether it is sent; a mapping renames values, the nearest stands for one that is not in it.
         replay_reasoning: under which name earlier thinking goes back in history; None: it does not.
         think_tags: whether thinking stands inside content: `<think>…</think>`; `extract_implicit_open`: the opening tag
             may be missing.

@@ -1,4 +1,4 @@
-"""The table of presets: a server's name → its dialect."""
+"""The table of presets by name; each stands in the file of its kind of server."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from ..errors import ConfigurationError
 from .base import Dialect
-from .china import DEEPSEEK, MINIMAX, MOONSHOT, QWEN, ZHIPU
 from .gateways import BEDROCK, COPILOT, LITELLM, OPENROUTER
 from .hosts import CEREBRAS, CLOUDFLARE, FIREWORKS, GROQ, TOGETHER
-from .labs import ANTHROPIC, GEMINI, MISTRAL, PERPLEXITY, XAI
+from .labs import ANTHROPIC, DEEPSEEK, GEMINI, MINIMAX, MISTRAL, MOONSHOT, PERPLEXITY, QWEN, XAI, ZHIPU
 from .local import LLAMA_CPP, LLAMA_CPP_PYTHON, LM_STUDIO, OLLAMA, SGLANG, TGI, VLLM
 from .openai import AZURE, OPENAI
 
@@ -22,41 +21,15 @@ AUTO = Dialect()
 
 PRESETS: Mapping[str, Dialect] = MappingProxyType(
     {
-        "auto": AUTO,
-        # openai.py
-        "openai": OPENAI,
-        "azure": AZURE,
-        # local.py
-        "vllm": VLLM,
-        "sglang": SGLANG,
-        "llama_cpp": LLAMA_CPP,
-        "llama_cpp_python": LLAMA_CPP_PYTHON,
-        "ollama": OLLAMA,
-        "lm_studio": LM_STUDIO,
-        "tgi": TGI,
-        # china.py
-        "deepseek": DEEPSEEK,
-        "qwen": QWEN,
-        "moonshot": MOONSHOT,
-        "zhipu": ZHIPU,
-        "minimax": MINIMAX,
-        # labs.py
-        "mistral": MISTRAL,
-        "gemini": GEMINI,
-        "anthropic": ANTHROPIC,
-        "xai": XAI,
-        "perplexity": PERPLEXITY,
-        # hosts.py
-        "groq": GROQ,
-        "cerebras": CEREBRAS,
-        "together": TOGETHER,
-        "fireworks": FIREWORKS,
-        "cloudflare": CLOUDFLARE,
-        # gateways.py
-        "openrouter": OPENROUTER,
-        "copilot": COPILOT,
-        "bedrock": BEDROCK,
-        "litellm": LITELLM,
+        dialect.name: dialect
+        for dialect in (
+            AUTO,
+            *(OPENAI, AZURE),
+            *(VLLM, SGLANG, LLAMA_CPP, LLAMA_CPP_PYTHON, OLLAMA, LM_STUDIO, TGI),
+            *(DEEPSEEK, QWEN, MOONSHOT, ZHIPU, MINIMAX, MISTRAL, GEMINI, ANTHROPIC, XAI, PERPLEXITY),
+            *(GROQ, CEREBRAS, TOGETHER, FIREWORKS, CLOUDFLARE),
+            *(OPENROUTER, COPILOT, BEDROCK, LITELLM),
+        )
     }
 )
 

@@ -11,13 +11,9 @@ from .exchange import read_json
 async def create(runtime: Runtime, connection: Connection) -> None:
     """Read, check and answer one request. Raises ResponsesError as long as nothing was sent."""
     limits = runtime.options.limits
-    runtime.admit()
-    runtime.under_way += 1
-    try:
+    with runtime.admitted():
         body = await read_json(connection.scope, connection.receive, limits)
         request = validate(
             body, max_items=limits.max_input_items, max_tools=limits.max_tools, max_depth=limits.max_depth
         )
         await Run(runtime, connection, request).execute()
-    finally:
-        runtime.under_way -= 1

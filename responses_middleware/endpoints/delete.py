@@ -10,7 +10,7 @@ from .stored import not_found
 
 async def delete(runtime: Runtime, connection: Connection, response_id: str) -> None:
     """Forget it; responses that continued it stay complete."""
-    owner = runtime.options.owner(connection.scope)
+    owner = runtime.owner(connection.scope)
     if runtime.store is None or not await runtime.store.delete(owner, response_id):
         raise not_found(response_id)
     await send_json(connection.send, {"id": response_id, "object": "response", "deleted": True})

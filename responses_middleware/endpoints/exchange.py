@@ -49,7 +49,7 @@ async def read_json(scope: Scope, receive: Receive, limits: Limits) -> Any:
 async def _read_body(headers: dict[bytes, bytes], receive: Receive, limits: Limits) -> bytes:
     length = headers.get(b"content-length", b"")
     if length.isdigit() and int(length) > limits.max_request_bytes:
-        raise _too_large(limits)
+        raise RequestTooLargeError(limits.max_request_bytes)
     pieces: list[bytes] = []
     room = limits.max_request_bytes
     more = True
@@ -64,13 +64,9 @@ async def _read_body(headers: dict[bytes, bytes], receive: Receive, limits: Limi
         pieces.append(message.get("body", b""))
         room -= len(pieces[-1])
         if room < 0:
-            raise _too_large(limits)
+            raise RequestTooLargeError(limits.max_request_bytes)
         more = message.get("more_body", False)
     return b"".join(pieces)
-
-
-def _too_large(limits: Limits) -> RequestTooLargeError:
-    return RequestTooLargeError(f"The request body is larger than {limits.max_request_bytes} bytes.")
 
 
 async def send_json(

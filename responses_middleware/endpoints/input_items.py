@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ..engine.runtime import Runtime
 from ..engine.turns import Connection
-from ..state import page, parse_query
 from .exchange import send_json
+from .pages import page, parse_query
 from .stored import found
 
 
 async def input_items(runtime: Runtime, connection: Connection, response_id: str) -> None:
     """One page of them, the newest first unless `order=asc`."""
-    query = parse_query(connection.scope.get("query_string", b""))
+    asked = parse_query(connection.scope.get("query_string", b""))
     row = await found(runtime, connection, response_id)
     items = [*row.history, *row.input]
-    await send_json(connection.send, page(items, after=query.after, limit=query.limit, order=query.order))
+    await send_json(connection.send, page(items, asked))

@@ -10,7 +10,7 @@ from ..state import StoredResponse
 
 async def found(runtime: Runtime, connection: Connection, response_id: str) -> StoredResponse:
     """The row; NotFoundError if there is none for this owner."""
-    owner = runtime.options.owner(connection.scope)
+    owner = runtime.owner(connection.scope)
     row = await runtime.store.get(owner, response_id) if runtime.store else None
     if row is None:
         raise not_found(response_id)

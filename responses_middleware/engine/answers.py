@@ -24,7 +24,7 @@ from ..upstream.headers import answer_headers
 from .watch import Pulse
 
 if TYPE_CHECKING:
-    from starlette.types import Send
+    from starlette.types import Message, Send
 
     from ..upstream.base import Headers
 
@@ -57,6 +57,8 @@ class Answer:
         self.error: UpstreamError | None = None  # instead of an answer; nothing was sent
         self.begun = False  # something was sent
         self.finished = False
+        self.abandoned = False
+        self.client_gone = False  # our own send said so
         self._send = send
         self._pulse = pulse
         self._own_headers = headers
@@ -74,6 +76,9 @@ class Answer:
         self._pulse.received = now = time.monotonic()
         self._status = status
         self._headers = answer_headers(headers, same_origin=self._same_origin)
+        self.transcoder.is_stream = any(
+            name == b"content-type" and b"event-stream" in value.lower() for name, value in headers
+        )
         if not 200 <= status < 300:
             self._error_body = []
             self._pulse.error_since = now
@@ -85,8 +90,8 @@ class Answer:
         elif self._error_room > 0:
             self._error_body.append(data[: self._error_room])
             self._error_room -= len(data)
-            self.finished = self._error_room <= 0
-            if self.finished:
+            if self._error_room <= 0:
+                self.abandoned = True
                 self.refuse()
 
     async def end(self) -> None:
@@ -121,30 +126,44 @@ class Answer:
         """Store what is finished before the client learns of it; a store that fails is told as `store: false`."""
         terminal = self.transcoder.terminal
         if terminal is not None:
-            await self._keep(terminal["response"])
+            with anyio.CancelScope(shield=True):  # what is ready to be sent must not be lost; the wait is bounded
+                await self._keep(terminal["response"])
+
+    async def _deliver(self, message: Message) -> None:
+        """Send to the client; OSError is how servers of ASGI 2.4 tell that it is gone."""
+        try:
+            await self._send(message)
+        except OSError:
+            self.client_gone = True
+            raise
 
     def _all_headers(self, *more: tuple[bytes, bytes]) -> Headers:
         headers = [*self._headers, *self._own_headers, *more]
-        if not any(name == b"x-request-id" for name, _ in headers):
-            headers.append(
-                (b"x-request-id", b"req_" + secrets.token_hex(16).encode())
-            )  # the SDKs show it as `_request_id`
-        return headers
+        if any(name == b"x-request-id" for name, _ in headers):
+            return headers
+        return [*headers, (b"x-request-id", f"req_{secrets.token_hex(16)}".encode())]  # the SDKs' `_request_id`
 
 
 class StreamedAnswer(Answer):
     """Server-sent events, one send for each read of the upstream."""
 
-    _sending: anyio.Event | None = None  # the watch's comment is on its way: two sends never overlap
+    _sending = False  # two sends never overlap
+    _commenting: anyio.Event | None = None  # the supervisor's comment is on its way
 
     async def body(self, data: bytes) -> None:
         # By far the most reads are one frame that only adds text: one call, one send.
-        out = self._copy(data) if self._sending is None else None
+        out = self._copy(data) if self._commenting is None else None
         if out is None:
             await super().body(data)
-        else:
-            self._pulse.passed = _now()
+            return
+        self._pulse.passed = _now()
+        self._sending = True
+        try:
             await self._send({"type": "http.response.body", "body": out, "more_body": True})
+        except OSError:
+            self.client_gone = True
+            raise
+        self._sending = False
 
     async def _answer(self, data: bytes, now: float) -> None:
         transcoder, pulse = self.transcoder, self._pulse
@@ -172,14 +191,14 @@ class StreamedAnswer(Answer):
         await self._finish(out)
 
     async def keepalive(self) -> None:
-        if self.finished or self._status == 0 or self.is_refused:
+        if self.finished or self._sending or self._status == 0 or self.is_refused:
             return  # never before the upstream's status: an error must still be able to be one
-        self._sending = anyio.Event()
+        self._commenting = anyio.Event()
         try:
             await self._write_now(self.transcoder.begin() or KEEPALIVE)
         finally:
-            sending, self._sending = self._sending, None
-            sending.set()
+            commenting, self._commenting = self._commenting, None
+            commenting.set()
 
     def _refuse_with(self, error: UpstreamError) -> None:
         error.headers = error.headers or self._headers
@@ -188,27 +207,29 @@ class StreamedAnswer(Answer):
     async def _finish(self, out: bytes) -> None:
         await self._keep_response()
         self.finished = self._pulse.finished = True
+        self.abandoned = self.transcoder.stream.failure is not None
         await self._write(out + self.transcoder.last_frames(), more=False)
 
     async def _write(self, data: bytes, *, more: bool = True) -> None:
-        if self._sending is not None:
-            await self._sending.wait()
+        if self._commenting is not None:
+            await self._commenting.wait()
+        self._sending = True
         await self._write_now(data, more=more)
+        self._sending = False
 
     async def _write_now(self, data: bytes, *, more: bool = True) -> None:
         if not self.begun:
-            await self._begin()
+            self.begun = True
+            await self._deliver({"type": "http.response.start", "status": 200, "headers": self._stream_headers()})
         self._pulse.sent = time.monotonic()
-        await self._send({"type": "http.response.body", "body": data, "more_body": more})
+        await self._deliver({"type": "http.response.body", "body": data, "more_body": more})
 
-    async def _begin(self) -> None:
-        self.begun = True
-        headers = self._all_headers(
+    def _stream_headers(self) -> Headers:
+        return self._all_headers(
             (b"content-type", b"text/event-stream; charset=utf-8"),
             (b"cache-control", b"no-cache"),
             (b"x-accel-buffering", b"no"),  # nginx would collect the stream
         )
-        await self._send({"type": "http.response.start", "status": 200, "headers": headers})
 
 
 class WholeAnswer(Answer):
@@ -237,5 +258,5 @@ class WholeAnswer(Answer):
         self.begun = True
         body = _json.dumps(terminal["response"])
         headers = self._all_headers((b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)))
-        await self._send({"type": "http.response.start", "status": 200, "headers": headers})
-        await self._send({"type": "http.response.body", "body": body, "more_body": False})
+        await self._deliver({"type": "http.response.start", "status": 200, "headers": headers})
+        await self._deliver({"type": "http.response.body", "body": body, "more_body": False})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import PreviousResponseNotFoundError
+from ..errors import InvalidRequestError, PreviousResponseNotFoundError
 from ..state import StoredResponse
 from ..translate.request import input_items
 from .runtime import Runtime
@@ -30,6 +30,9 @@ async def history_of(runtime: Runtime, owner: str, request: Mapping[str, Any]) -
     row = await runtime.store.get(owner, previous) if runtime.store else None
     if row is None:
         raise PreviousResponseNotFoundError(previous)
+    if row.response["status"] not in ("completed", "incomplete"):
+        why = f"Previous response with id '{previous}' has status '{row.response['status']}' and can't be continued."
+        raise InvalidRequestError(why, param="previous_response_id")
     return row.items()
 
 
@@ -38,7 +41,7 @@ async def resolved_input(runtime: Runtime, owner: str, request: Mapping[str, Any
     later."""
     items: list[Item] = []
     for item in input_items(request):
-        is_reference = item.get("type") == "item_reference" or ("type" not in item and "role" not in item)
+        is_reference = item.get("type") == "item_reference" or (item.get("type") is None and "role" not in item)
         found = await runtime.store.find_item(owner, item["id"]) if is_reference and runtime.store else None
         items.append(found or item)
     return items

@@ -6,13 +6,14 @@ import logging
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..dialects import Dialect
 from ..dialects.lessons import learn
-from ..errors import OverloadedError, UpstreamError
+from ..errors import OverloadedError, ResponsesError, UpstreamError
 from ..options import Limits, ReasoningForm, Unsupported
 from .supervisor import Supervisor
 
@@ -94,7 +95,11 @@ class Runtime:
             case Mapping() as names:
                 return str(names.get(requested, requested))
             case rename:
-                return rename(requested)
+                return _of_operator("model", lambda: rename(requested))
+
+    def owner(self, scope: Scope) -> str:
+        """Whose stored responses a request may see."""
+        return _of_operator("owner", lambda: self.options.owner(scope))
 
     def dialect(self, model: str) -> Dialect:
         """How this model is asked, lessons included."""
@@ -106,7 +111,7 @@ class Runtime:
         if self.options.dialect.name != "auto" or error.status not in _TEACHING_STATUSES:
             return False
         before = self.dialect(model)
-        after = learn(f"{error.param or ''} {error.message}", payload, before)
+        after = learn(f"{error.param or ''} {error.words}", payload, before)
         if after is None:
             return False
         changes = [name for name in Dialect.__dataclass_fields__ if getattr(before, name) != getattr(after, name)]
@@ -146,16 +151,35 @@ class Runtime:
         return self._sealer.available
 
     # -- the end
-    def admit(self) -> None:
-        """Raise OverloadedError if no request may begin now."""
+    @contextmanager
+    def admitted(self) -> Iterator[None]:
+        """Count a request; OverloadedError if none may begin now."""
+        self.refuse_when_stopping()
         limit = self.options.limits.max_concurrent
-        if self.supervisor.is_draining:
-            raise OverloadedError("The server is stopping; try again later.")
         if limit is not None and self.under_way >= limit:
             raise OverloadedError(f"{self.under_way} requests are under way; try again later.")
+        self.under_way += 1
+        try:
+            yield
+        finally:
+            self.under_way -= 1
+
+    def refuse_when_stopping(self) -> None:
+        """Raise OverloadedError once the server stops: nothing is asked any more."""
+        if self.supervisor.is_draining:
+            raise OverloadedError("The server is stopping; try again later.")
 
     async def aclose(self, *, store: bool) -> None:
         """Close the upstream's client, and the store if it is ours."""
         await self.upstream.aclose()
         if store and self.store is not None:
             await self.store.aclose()
+
+
+def _of_operator(name: str, call: Callable[[], str]) -> str:
+    """What a function of the operator's says; when it raises, that is a 500 with a log line, not the client's fault."""
+    try:
+        return call()
+    except Exception as error:
+        logger.exception("the option %r raised", name)
+        raise ResponsesError("The server is not set up rightly.") from error

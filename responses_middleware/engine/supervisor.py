@@ -1,4 +1,4 @@
-"""One task looks after all upstream calls that are under way: a request needs none of its own, its bytes go through none.
+"""One task looks after all upstream calls that are under way; a request needs none, and its bytes go through none.
 
 The task lives in the app's lifespan. Where there is none (a mounted app, a server without it) a request brings its own.
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .answers import Answer
     from .watch import Watch
 
-_LONGEST_TICK, _SHORTEST_TICK = 0.25, 0.01  # seconds between two looks
+_LONGEST_TICK, _SHORTEST_TICK = 0.2, 0.01  # seconds between two looks
 _LAST_WORDS = 1.0  # seconds for writing the terminal events
 
 
@@ -39,20 +39,21 @@ class Supervisor:
         self._grace = limits.grace
         self._tick = _tick(limits)
         self._held: dict[Watch, Answer] = {}
+        self._guests = 0
         self._loop: object = None  # the event loop that the task runs in
         self._group: TaskGroup | None = None
         self._busy: anyio.Event | None = None
         self._idle: anyio.Event | None = None
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
+    async def running(self) -> AsyncIterator[Supervisor]:
         """Run the task as long as the block does."""
         failure: BaseException | None = None
         async with anyio.create_task_group() as self._group:
             self._loop = anyio.lowlevel.current_token()
             self._group.start_soon(self._look_on)
             try:
-                yield
+                yield self
             except Exception as error:  # raised behind the group, which would wrap it
                 failure = error
             self._loop = None
@@ -65,20 +66,28 @@ class Supervisor:
         """Whether the task runs in this very event loop."""
         return self._loop is not None and self._loop == anyio.lowlevel.current_token()
 
-    @contextmanager
-    def holding(self, watch: Watch, answer: Answer) -> Iterator[None]:
-        """Look after a call as long as the block runs."""
+    def hold(self, watch: Watch, answer: Answer) -> None:
+        """Look after a call from now on."""
         self._held[watch] = answer
         if self._busy is not None:
             self._busy.set()
             self._busy = None
+
+    def release(self, watch: Watch) -> None:
+        """The call has ended."""
+        del self._held[watch]
+        watch.end()
+        self._note_idle()
+
+    @contextmanager
+    def guest(self) -> Iterator[None]:
+        """Let a stop wait for a request that is not ours."""
+        self._guests += 1
         try:
             yield
         finally:
-            del self._held[watch]
-            watch.end()
-            if not self._held and self._idle is not None:
-                self._idle.set()
+            self._guests -= 1
+            self._note_idle()
 
     async def drain(self) -> None:
         """Wait for the calls that are held, and end those that take too long."""
@@ -103,8 +112,12 @@ class Supervisor:
             if not (only_unbegun and answer.begun):
                 watch.cut_short(OverloadedError("The server is stopping."))
 
+    def _note_idle(self) -> None:
+        if self._idle is not None and not (self._held or self._guests):
+            self._idle.set()
+
     async def _wait(self, seconds: float) -> None:
-        if self._held:
+        if self._held or self._guests:
             self._idle = anyio.Event()
             with anyio.move_on_after(seconds):
                 await self._idle.wait()

@@ -1,11 +1,9 @@
-"""One response: its history, its chat call, the upstream's answer, and what happens when something goes wrong on the
-way."""
+"""One response: its history, its chat call, the upstream's answer, and what happens when one of them goes wrong."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,9 +33,8 @@ if TYPE_CHECKING:
 
 Item = dict[str, Any]
 
-_NO_NAME = re.compile(r"[^A-Za-z0-9_.:\[\]-]")
-_LONGEST_NAME, _MOST_NAMES = 80, 40
-_FAREWELL_OF_APP = 0.5  # seconds; an app that got http.disconnect may end its own way
+_STORE_PATIENCE = 5.0  # seconds; a store that hangs must not hold the answer back
+_FAREWELL_OF_APP = 0.3  # seconds; an app that got http.disconnect may end its own way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +54,7 @@ class Run:
         self._runtime = runtime
         self._connection = connection
         self._request = request
-        self._owner = runtime.options.owner(connection.scope)
+        self._owner = runtime.owner(connection.scope)
         self._model = runtime.upstream_model(request["model"])
         self._stores = request.get("store") is not False and runtime.store is not None
         self._history: list[Item] = []
@@ -69,8 +66,7 @@ class Run:
         Raises ResponsesError for what can still be told as an HTTP status. What the wrapped app raised is raised on,
         after the client got its answer, so that the server logs it once.
         """
-        self._history = await history_of(self._runtime, self._owner, self._request)
-        self._input = await resolved_input(self._runtime, self._owner, self._request)
+        await self._look_up()
         call = self._translate()
         answer = await self._ask(call)
         if answer.error and self._runtime.learn(self._model, answer.error, call.payload):
@@ -81,9 +77,18 @@ class Run:
             self._runtime.saw_finish()
 
     # -- the request
+    async def _look_up(self) -> None:
+        """What the request points to."""
+        try:
+            with anyio.fail_after(_STORE_PATIENCE):
+                self._history = await history_of(self._runtime, self._owner, self._request)
+                self._input = await resolved_input(self._runtime, self._owner, self._request)
+        except TimeoutError as error:
+            raise StoreError("The store did not answer in time.") from error
+
     def _translate(self) -> ChatCall:
         runtime = self._runtime
-        return to_chat(
+        call = to_chat(
             {**self._request, "input": self._input},
             self._history,
             model=self._model,
@@ -91,6 +96,9 @@ class Run:
             unsupported=LeftOut(runtime.options.unsupported),
             unseal=runtime.unseal,
         )
+        if call.left_out:
+            logger.info("not carried: %s", ", ".join(call.left_out))
+        return call
 
     def _new_stream(self, call: ChatCall) -> ResponseStream:
         runtime, request = self._runtime, self._request
@@ -115,39 +123,38 @@ class Run:
     # -- the answer
     async def _ask(self, call: ChatCall) -> Answer:
         """One upstream call; the answer was sent, or has an error and nothing was sent."""
+        self._runtime.refuse_when_stopping()
         connection, limits, pulse = self._connection, self._runtime.options.limits, Pulse()
         answer = self._new_answer(call, pulse)
         farewell = _FAREWELL_OF_APP if self._runtime.options.same_origin else 0
-        raised: Exception | None = None
+        raised: Exception | None = None  # by the wrapped app, or by the way to the upstream
         with anyio.CancelScope() as scope:
             watch = Watch(connection.receive, pulse, limits, keepalive=answer.keepalive, farewell=farewell, scope=scope)
             upstream_call = self._upstream_call(call, watch)
-            async with self._supervised(watch, answer):
+            async with self._supervisor() as supervisor:
+                supervisor.hold(watch, answer)
                 try:
                     await self._runtime.upstream.send(upstream_call, answer)
-                except (
-                    Exception
-                ) as error:  # the wrapped app may raise anything; raised again when the client has its answer
+                except Exception as error:  # the app may raise anything; raised on when the client has its answer
                     raised = error
+                finally:
+                    supervisor.release(watch)
         if watch.client_left and not answer.finished:
             return answer
         await self._settle(answer, watch, raised)
-        if raised is not None and not isinstance(raised, ResponsesError) and answer.error is None:
-            raise raised
+        if raised is not None and not isinstance(raised, ResponsesError):
+            if answer.error is None:
+                try:
+                    raise raised
+                finally:
+                    del raised  # a traceback that holds this frame would keep what the app left open alive
+            answer.error.exception = raised
         return answer
 
-    @asynccontextmanager
-    async def _supervised(self, watch: Watch, answer: Answer) -> AsyncIterator[None]:
-        """Have the call looked after: by the app's lifespan, or for lack of one by a task of our own."""
+    def _supervisor(self) -> AbstractAsyncContextManager[Supervisor]:
+        """The one of the app's lifespan, or for lack of one our own."""
         supervisor = self._runtime.supervisor
-        if supervisor.is_running:
-            with supervisor.holding(watch, answer):
-                yield
-            return
-        supervisor = Supervisor(self._runtime.options.limits)
-        async with supervisor.running():
-            with supervisor.holding(watch, answer):
-                yield
+        return nullcontext(supervisor) if supervisor.is_running else Supervisor(self._runtime.options.limits).running()
 
     def _upstream_call(self, call: ChatCall, watch: Watch) -> UpstreamCall:
         return UpstreamCall(
@@ -160,12 +167,14 @@ class Run:
 
     async def _settle(self, answer: Answer, watch: Watch, raised: Exception | None) -> None:
         """Tell the client how it ended, if it does not know yet."""
-        if answer.finished or isinstance(raised, OSError):  # OSError of our own send: the client is gone
+        if answer.finished or answer.client_gone:
             return
         if answer.is_refused:
             answer.refuse()
             return
         error = watch.verdict or _as_error(raised)
+        if isinstance(error, UpstreamError):
+            logger.warning("the upstream failed: %s", error.message)
         try:
             await answer.conclude(error)
         except UpstreamError as failure:
@@ -185,7 +194,7 @@ class Run:
             observe=self._observer(machine.response["id"]),
             silent=not stream,
         )
-        headers = [(b"x-responses-unsupported", _as_header(call.left_out))] if call.left_out else []
+        headers = [(b"x-responses-unsupported", ", ".join(call.left_out).encode())] if call.left_out else []
         return (StreamedAnswer if stream else WholeAnswer)(
             transcoder,
             self._connection.send,
@@ -199,10 +208,15 @@ class Run:
     async def _keep(self, response: dict[str, Any]) -> None:
         if not self._stores:
             return
+        kept = False
         try:
-            await keep(self._runtime, self._owner, response, self._history, self._input)
+            with anyio.move_on_after(_STORE_PATIENCE):
+                await keep(self._runtime, self._owner, response, self._history, self._input)
+                kept = True
         except StoreError as error:
-            logger.error("the store failed, the response is not kept: %s", error.message)
+            logger.error("the store failed: %s", error.message)
+        if not kept:
+            logger.error("response %s is not kept", response["id"])
             response["store"] = False
 
     def _observer(self, response_id: str) -> Any:
@@ -222,11 +236,6 @@ class Run:
 
 def _call_ids(items: Sequence[Item]) -> set[str]:
     return {call_id_of(item) for item in items if item.get("type") in CALLS}
-
-
-def _as_header(names: Sequence[str]) -> bytes:
-    """Names as a header value. Some are the client's own words: nothing in them may end the header line."""
-    return ", ".join(_NO_NAME.sub("?", name[:_LONGEST_NAME]) for name in names[:_MOST_NAMES]).encode()
 
 
 def _as_error(raised: Exception | None) -> ResponsesError | None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from .chat import ChatChunk, ChatRequest
-from .create import CreateRequest, Tool
+from .chat import ChatRequest
+from .create import CreateRequest
 from .events import Event
 from .items import Item
 from .response import Response
-from .validate import validate, validate_input_tokens, validate_items, validate_metadata
+from .tools import Tool
+from .validate import validate
 
 __all__ = [
-    "ChatChunk",
     "ChatRequest",
     "CreateRequest",
     "Event",
@@ -18,7 +18,4 @@ __all__ = [
     "Response",
     "Tool",
     "validate",
-    "validate_input_tokens",
-    "validate_items",
-    "validate_metadata",
 ]

@@ -1,8 +1,8 @@
-"""Chat completions: what is asked upstream and what comes back."""
+"""Chat completions: what is asked upstream. What comes back has no sure shape: stream/reader.py reads any."""
 
 from __future__ import annotations
 
-from typing import Any, Required, TypeAlias, TypedDict
+from typing import Any, Required, TypedDict
 
 
 class ChatRequest(TypedDict, total=False):
@@ -33,7 +33,3 @@ class ChatRequest(TypedDict, total=False):
     store: bool
     user: str
     verbosity: str
-
-
-ChatChunk: TypeAlias = dict[str, Any]
-"""A decoded `chat.completion.chunk`. Nothing in it is sure: servers leave keys out, send null or other types."""

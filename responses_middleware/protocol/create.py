@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Required, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Required, TypedDict
 
 from .formats import REASONING, TEXT
 from .items import INPUT_ITEMS
@@ -26,8 +26,7 @@ from .tools import TOOL_CHOICE, TOOLS
 
 if TYPE_CHECKING:
     from .items import Item
-
-Tool: TypeAlias = dict[str, Any]
+    from .tools import Tool
 
 
 class CreateRequest(TypedDict, total=False):
@@ -70,8 +69,6 @@ class CreateRequest(TypedDict, total=False):
     image: dict[str, Any] | None
 
 
-METADATA: Final = MapOf(Text(max_length=512), max_pairs=16, max_key=64)
-
 PARAMETERS: Final[dict[str, Shape]] = {
     "model": STRING,
     "input": Either("one of a string or an array of input items", {str: STRING, list: INPUT_ITEMS}),
@@ -108,7 +105,7 @@ PARAMETERS: Final[dict[str, Shape]] = {
     "store": BOOLEAN,
     "background": BOOLEAN,
     "background_options": Record(None, {"completion_window": OneOf("soonest", "2h", "8h"), "continuation_id": STRING}),
-    "metadata": METADATA,
+    "metadata": MapOf(Text(max_length=512), max_pairs=16, max_key=64),
     "client_metadata": OBJECT,  # Codex sends it with every request; no SDK knows it
     "user": STRING,
     "safety_identifier": Text(max_length=128),
@@ -129,8 +126,6 @@ PARAMETERS: Final[dict[str, Shape]] = {
     "access_programs": Record(None, {"cyber": OneOf("standard", "daybreak_blue", "daybreak_red")}),
     "image": Record(None, {"context_compression": OneOf("auto", "enabled", "disabled")}),
 }
-
-INPUT_TOKENS_PARAMETERS: Final[dict[str, Shape]] = PARAMETERS | {"personality": STRING}
 
 # Parameters of chat completions and where they have gone.
 MOVED: Final[dict[str, str]] = {

@@ -182,7 +182,7 @@ def _untyped(value: dict[str, Any]) -> Shape | None:
 class Items:
     """The array of input items: each fits its row, and a compaction trigger ends it."""
 
-    element: Final = Tagged(ITEMS, untagged=_untyped, extensions=True)
+    element: Final = Tagged(ITEMS, untagged=_untyped, extensions=Record(None, _KEPT))
 
     def check(self, value: Any, /) -> None:
         if type(value) is not list:

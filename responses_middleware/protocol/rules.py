@@ -79,18 +79,12 @@ def check_background(request: CreateRequest) -> None:
 
 def check_counts(request: CreateRequest, *, max_items: int, max_tools: int) -> None:
     """Not too many items or tools; the tools of a namespace are counted on their own."""
-    check_count(request.get("input"), max_items, "input")
+    _check_count(request.get("input"), max_items, "input")
     tools = request.get("tools") or []
-    check_count(tools, max_tools, "tools")
+    _check_count(tools, max_tools, "tools")
     for index, tool in enumerate(tools):
         if tool["type"] == "namespace":
-            check_count(tool["tools"], max_tools, "tools", index, "tools")
-
-
-def check_count(elements: object, most: int, *places: str | int) -> None:
-    """An array, which stands at that place, has at most so many elements."""
-    if isinstance(elements, list) and len(elements) > most:
-        raise too_long("array", most, len(elements)).at(*places).error()
+            _check_count(tool["tools"], max_tools, "tools", index, "tools")
 
 
 def check_tool_names(request: CreateRequest) -> None:
@@ -123,6 +117,12 @@ def check_tool_choice(request: CreateRequest) -> None:
             raise InvalidRequestError(
                 f"Tool choice '{quote(wanted['name'])}' not found in 'tools' parameter.", param="tool_choice"
             )
+
+
+def _check_count(elements: object, most: int, *places: str | int) -> None:
+    """An array, which stands at that place, has at most so many elements."""
+    if isinstance(elements, list) and len(elements) > most:
+        raise too_long("array", most, len(elements)).at(*places).error()
 
 
 def _named_tools(tools: list[dict[str, Any]]) -> Iterator[tuple[tuple[str | int, ...], str, str]]:

@@ -254,7 +254,7 @@ class Tagged:
         key: the field's name.
         hints: what to say about values that clients of other APIs send.
         untagged: the shape for an object without the field, by its look; None: the field is missing.
-        extensions: values with a colon, `acme:note`, are extensions (Open Responses) and fit as they are.
+        extensions: the shape of extensions (Open Responses): values with a colon, `acme:note`; None: there are none.
     """
 
     def __init__(
@@ -264,7 +264,7 @@ class Tagged:
         key: str = "type",
         hints: Mapping[str, str] | None = None,
         untagged: Callable[[dict[str, Any]], Shape | None] | None = None,
-        extensions: bool = False,
+        extensions: Shape | None = None,
     ) -> None:
         self.table = table
         self.key = key
@@ -291,7 +291,9 @@ class Tagged:
             shape.check(value)
         elif type(tag) is not str:
             raise faults.wrong_type("a string", tag).at(self.key)
-        elif not (self._extensions and ":" in tag):
+        elif self._extensions and ":" in tag:
+            self._extensions.check(value)
+        else:
             raise faults.wrong_value(tag, tuple(self.table), hint=self._hints.get(tag, "")).at(self.key)
 
 
@@ -329,7 +331,6 @@ ANYTHING = Anything()
 STRING = Text()
 BOOLEAN = Boolean()
 INTEGER = Integer()
-NUMBER = Decimal()
 OBJECT = Object()
 STRINGS = ListOf(STRING)
 OBJECTS = ListOf(OBJECT)

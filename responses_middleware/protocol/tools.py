@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 from .shapes import (
     BOOLEAN,
@@ -19,6 +19,9 @@ from .shapes import (
     Shape,
     Tagged,
 )
+
+Tool: TypeAlias = dict[str, Any]
+"""An element of `tools`: an object with a `type`; `TOOL_TYPES` says which other keys."""
 
 _CALLERS: Final[dict[str, Shape]] = {"allowed_callers": ListOf(OneOf("direct", "programmatic"))}
 _CALLABLE: Final[dict[str, Shape]] = _CALLERS | {"description": STRING, "defer_loading": BOOLEAN, "async": BOOLEAN}

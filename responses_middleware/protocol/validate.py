@@ -10,21 +10,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InvalidRequestError, MissingParameterError, UnknownParameterError, UnsupportedParameterError
 from . import rules
-from .create import GONE, INPUT_TOKENS_PARAMETERS, METADATA, MOVED, PARAMETERS, CreateRequest
+from .create import GONE, MOVED, PARAMETERS, CreateRequest
 from .faults import Fault, quote
-from .items import INPUT_ITEMS, Item
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from .shapes import Shape
 
 
 def validate(body: object, *, max_items: int = 10_000, max_tools: int = 128, max_depth: int = 128) -> CreateRequest:
     """Return the same object, checked, or raise InvalidRequestError (or a subclass) that names the exact place.
 
     Args:
-        body: a parsed JSON body of POST /responses or /responses/compact.
+        body: a parsed JSON body of POST /responses.
         max_items: items of `input`.
         max_tools: tools, and tools of each namespace.
         max_depth: objects and arrays inside each other, the body included.
@@ -32,40 +29,9 @@ def validate(body: object, *, max_items: int = 10_000, max_tools: int = 128, max
     request = _open(body, max_depth)
     if request.get("model") in (None, ""):
         raise MissingParameterError("model")
-    _check_parameters(request, PARAMETERS)
+    _check_parameters(request)
     _check_rules(request, max_items, max_tools)
     return request
-
-
-def validate_input_tokens(
-    body: object, *, max_items: int = 10_000, max_tools: int = 128, max_depth: int = 128
-) -> CreateRequest:
-    """As `validate`, for POST /responses/input_tokens: there the model may be left out."""
-    request = _open(body, max_depth)
-    _check_parameters(request, INPUT_TOKENS_PARAMETERS)
-    _check_rules(request, max_items, max_tools)
-    return request
-
-
-def validate_items(items: object, *, param: str = "items", max_items: int = 20, max_depth: int = 128) -> list[Item]:
-    """Return the same array of input items, checked, as the conversation endpoints take them."""
-    rules.check_depth([items], max_depth)
-    try:
-        INPUT_ITEMS.check(items)
-    except Fault as fault:
-        raise fault.at(param).error() from None
-    checked = cast("list[Item]", items)
-    rules.check_count(checked, max_items, param)
-    return checked
-
-
-def validate_metadata(metadata: object, *, param: str = "metadata") -> dict[str, str]:
-    """Return the same mapping, checked: at most 16 pairs, keys of 64 and values of 512 characters."""
-    try:
-        METADATA.check(metadata)
-    except Fault as fault:
-        raise fault.at(param).error() from None
-    return cast("dict[str, str]", metadata)
 
 
 def _open(body: object, max_depth: int) -> CreateRequest:
@@ -75,11 +41,11 @@ def _open(body: object, max_depth: int) -> CreateRequest:
     return cast("CreateRequest", body)
 
 
-def _check_parameters(request: Mapping[str, Any], parameters: Mapping[str, Shape]) -> None:
+def _check_parameters(request: Mapping[str, Any]) -> None:
     name = ""
     try:
         for name, value in request.items():
-            shape = parameters.get(name)
+            shape = PARAMETERS.get(name)
             if shape is None:
                 raise _unknown(name)
             if value is not None:

@@ -1,19 +1,17 @@
+"""What is kept between requests: responses in a store (`base` is its contract), and tokens that clients keep for us."""
+
 from __future__ import annotations
 
-from .base import ANONYMOUS, Store, StoredResponse, StoreError, owner_from_authorization
+from ..errors import StoreError
+from .base import Store, StoredResponse, owner_from_authorization
 from .memory import MemoryStore
-from .pages import PageQuery, page, parse_query
 from .seal import Sealer
 
 __all__ = [
-    "ANONYMOUS",
     "MemoryStore",
-    "PageQuery",
     "Sealer",
     "Store",
     "StoreError",
     "StoredResponse",
     "owner_from_authorization",
-    "page",
-    "parse_query",
 ]

@@ -6,25 +6,15 @@ import hmac
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from ..errors import ResponsesError
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ANONYMOUS: Final = "anonymous"  # the one owner without a credential; no digest (64 hex digits) can be equal to it
 
-_CREDENTIAL_HEADERS: Final = (
-    b"authorization",
-    b"api-key",
-    b"x-api-key",
-)  # OpenAI's; Azure's; gateways' and Anthropic's
-_PUBLIC_KEY: Final = (
-    b"responses-middleware owner v1"  # keeps our digests apart from other hashes of the same credential
-)
-
-
-class StoreError(ResponsesError):
-    """The store itself failed: not reachable, disk full, a row that can't be read. Live answers go on without it."""
+# OpenAI's; Azure's; that of gateways and Anthropic.
+_CREDENTIAL_HEADERS: Final = (b"authorization", b"api-key", b"x-api-key")
+# Keeps our digests apart from other hashes of the same credential.
+_PUBLIC_KEY: Final = b"responses-middleware owner v1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,10 +83,10 @@ class Sealer:
 
 
 def _split(secret: str | bytes) -> list[bytes]:
-    # Random bytes hold whitespace by chance, so that only text can be a list.
-    parts = (
-        [secret] if isinstance(secret, bytes) else [part.encode("utf-8", "surrogatepass") for part in secret.split()]
-    )
+    if isinstance(secret, bytes):  # they hold whitespace by chance: only text can be a list
+        parts = [secret]
+    else:
+        parts = [part.encode("utf-8", "surrogatepass") for part in secret.split()]
     if not parts or any(len(part) < _SHORTEST_SECRET for part in parts):
         raise ConfigurationError(f"a secret has at least {_SHORTEST_SECRET} bytes; {_HOW_TO_MAKE}", param="secret")
     return parts

@@ -54,7 +54,7 @@ class Outbox:
         """Take room for so many characters of output."""
         self.room -= size
         if self.room < 0:
-            raise UpstreamProtocolError("the upstream's answer exceeds the output limit")
+            raise UpstreamProtocolError("the upstream's answer exceeds Limits.max_output_bytes")
 
     def take(self) -> list[Event]:
         events, self._events = self._events, []

@@ -13,24 +13,25 @@ _ESCAPE = re.compile(r"\\(?:u.{4}|.)", re.DOTALL)
 
 
 class JSONScanner:
-    """Tell when the object or array that the pieces make is whole.
+    """Tell when the object that the pieces make is whole.
 
-    Only the balance of brackets outside strings is read. A value that is neither object nor array is never whole.
+    Only its beginning and the balance of brackets outside strings are read. What does not begin as an object is text
+    of its own kind (`[ -f x ] && ls`, `{ ls; }`), which is never whole.
     """
 
     def __init__(self) -> None:
         self.is_whole = False
-        self._begun = False
-        self._is_other = False  # neither object nor array
+        self._head = ""  # an opening brace, until what follows is known
+        self._is_object: bool | None = None
         self._depth = 0
         self._in_string = False
         self._escaped = False
 
     def feed(self, text: str) -> int:
         """Read a piece; where in it the value ended, its length if it did not end in it."""
-        if not self._begun and (start := text.lstrip()):
-            self._begun, self._is_other = True, start[0] not in "{["
-        if self.is_whole or self._is_other:
+        if self._is_object is None:
+            self._begin(text)
+        if self.is_whole or self._is_object is False:
             return len(text)
         position = 0
         if self._escaped and text:
@@ -52,6 +53,18 @@ class JSONScanner:
                         self.is_whole = True
                         return position
         return len(text)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether an object has begun and not ended."""
+        return not self.is_whole and (self._is_object or self._head != "")
+
+    def _begin(self, text: str) -> None:
+        head = (self._head + text).lstrip()
+        inside = head[1:].lstrip()
+        if head and (head[0] != "{" or inside):
+            self._is_object = head[0] == "{" and inside[0] in '"}'
+        self._head = head[:1] if self._is_object is None else ""
 
 
 class MemberText:

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import Counter, deque
 from collections.abc import Callable, Collection
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from .. import _json
 from ..errors import ResponsesError, UpstreamError, UpstreamProtocolError
@@ -25,18 +24,18 @@ from ..translate.failure import response_error
 from ..translate.finish import outcome_of
 from ..translate.tool_names import ToolNames
 from ..translate.usage import to_usage
+from .citations import Citations
 from .events import Event, Flow, Outbox
 from .opaque import Opaque
 from .open_calls import OpenCall
 from .open_items import MOST, Item, OpenItem, OpenMessage, OpenReasoning
-from .reader import opaque_of_call, read, read_message, to_annotation, to_logprobs, to_sources
+from .reader import MessageSoFar, opaque_of_call, read, to_logprobs
 from .thinking import Piece, ThinkSplitter
 from .toolcalls import ToolCallTracker
 
 Seal = Callable[[dict[str, Any]], str | None]
 _OpenItem = TypeVar("_OpenItem", bound=OpenItem)
 
-_MARKER = re.compile(r"\[(\d{1,3})\]")  # how Perplexity's text points to its sources
 _SHORT_NUMBER = re.compile(r"\d{0,5}")
 
 
@@ -61,6 +60,33 @@ class ResponseStream:
         max_output: characters of text, thinking and arguments together; citations have as much room again.
     """
 
+    __slots__ = (
+        "_call_ids",
+        "_citations",
+        "_expects_finish",
+        "_heard",
+        "_hidden",
+        "_line",
+        "_message",
+        "_names",
+        "_new_id",
+        "_now",
+        "_opaque",
+        "_output",
+        "_reasoning",
+        "_response",
+        "_seal",
+        "_splitter",
+        "_tier",
+        "_tracker",
+        "_usage",
+        "_wants_logprobs",
+        "ended",
+        "failure",
+        "finish_reason",
+        "outbox",
+    )
+
     def __init__(
         self,
         response: dict[str, Any],
@@ -79,7 +105,6 @@ class ResponseStream:
     ) -> None:
         self.ended = False
         self.finish_reason: str | None = None
-        self.has_output = False
         self._response = response
         self._output: list[Item] = []
         self.outbox = Outbox(max_output=max_output, obfuscate=obfuscate)
@@ -92,32 +117,16 @@ class ResponseStream:
         self._expects_finish = expects_finish
         self._call_ids = set(taken_call_ids)
         self._seal = seal
-        self._line: deque[OpenItem] = deque()  # the open item, then those that wait
+        self._line: list[OpenItem] = []  # the open item, then those that wait
         self._tracker = ToolCallTracker(self._new_call, frozenset(self._names.known()))
         self.failure: ResponsesError | None = None  # why the response failed
         self._usage: Any = None
         self._tier: str | None = None
-        self._sources: Any = None
         self._opaque = Opaque()
         self._hidden: list[str] = []  # thinking that is not streamed
         self._heard: set[str] = set()  # kinds of statements that came as deltas
-        self._snapshots: dict[tuple[str, int], str] = {}  # texts of the last whole message
-        self._citation_room = max_output
-        self._says: dict[str, Callable[..., None]] = {
-            "text": self._text,
-            "reasoning": self._think,
-            "refusal": self._refuse,
-            "call": self._call,
-            "annotation": self._annotate,
-            "opaque": self._keep_opaque,
-            "snapshot": self._whole_message,
-            "finish": self._finished,
-            "usage": self.count,
-            "tier": self._tiered,
-            "sources": self._cite,
-            "failure": self._fail,
-            "garbage": self._garbage,
-        }
+        self._message = MessageSoFar()
+        self._citations = Citations(room=max_output)
 
     # -- the three verbs
     def start(self) -> list[Event]:
@@ -132,10 +141,12 @@ class ResponseStream:
             return []
         try:
             for kind, *what in read(chunk):
-                self._says[kind](*what)
+                self._SAYS[kind](self, *what)
                 self._heard.add(kind)
         except UpstreamProtocolError as error:
             self.failure = error
+        except RecursionError:
+            self.failure = UpstreamProtocolError("a frame of the upstream is nested too deeply")
         return self.finish() if self.failure else self.outbox.take()
 
     def finish(self, error: ResponsesError | None = None, *, done: bool = False) -> list[Event]:
@@ -163,11 +174,6 @@ class ResponseStream:
         return {**self._response, "output": self._output[:]}
 
     @property
-    def sequence_number(self) -> int:
-        """The number of the next event."""
-        return self.outbox.sequence
-
-    @property
     def live_flow(self) -> Flow | None:
         """The text that grows now, when its next piece needs no thought: see splice.py."""
         if len(self._line) != 1 or (self._splitter and not self._splitter.has_passed):
@@ -189,10 +195,10 @@ class ResponseStream:
         if self._splitter.waiting > self.outbox.room:
             self.outbox.spend(self._splitter.waiting)
 
-    def _release(self) -> None:
+    def _release(self, splitter: ThinkSplitter) -> None:
         """Say what a possible tag has held back, in front of what comes now."""
-        if self._splitter and not self._splitter.has_passed:
-            self._say_pieces(self._splitter.release())
+        if not splitter.has_passed:
+            self._say_pieces(splitter.release())
 
     def _say_pieces(self, pieces: list[Piece]) -> None:
         for kind, piece in pieces:
@@ -221,53 +227,36 @@ class ResponseStream:
         thought.text(text)
 
     def _refuse(self, text: str) -> None:
-        self._release()
+        if self._splitter:
+            self._release(self._splitter)
         message = self._line[-1] if self._line else None
         if type(message) is not OpenMessage:
             message = self._next(OpenMessage(self.outbox, self._new_id("msg_")))
         message.refusal(text)
 
     def _call(self, call_delta: dict[str, Any], first_of_chunk: bool) -> None:
-        self._release()
+        if self._splitter:
+            self._release(self._splitter)
         call = self._tracker.feed(call_delta, first_of_chunk=first_of_chunk)
-        if call and (opaque := opaque_of_call(call_delta)):
+        if call and self._seal is not None and (opaque := opaque_of_call(call_delta)):
+            self.outbox.spend(len(_json.dumps(opaque)))
             call.opaque |= opaque
         self._advance()
 
     def _annotate(self, annotation: dict[str, Any]) -> None:
         message = self._line[-1] if self._line else None
-        if type(message) is OpenMessage and (note := to_annotation(annotation)):
-            self._cite_in(message, note)
+        if type(message) is OpenMessage:
+            self._citations.annotate(message, annotation)
 
-    def _keep_opaque(self, name: str, value: Any, *, is_whole: bool = False) -> None:
+    def _keep_opaque(self, name: str, value: Any, is_whole: bool = False) -> None:
         if self._seal is not None:
             self.outbox.spend(len(_json.dumps(value)))
             (self._opaque.replace if is_whole else self._opaque.add)(name, value)
 
     def _whole_message(self, message: dict[str, Any]) -> None:
         """A message that is whole, or whole so far: says only what no delta has said."""
-        places: Counter[str] = Counter()
-        for kind, what, *rest in read_message(message):
-            place = places[kind]
-            places[kind] += 1
-            if kind in self._heard and kind != "annotation":
-                continue
-            if kind == "opaque":
-                self._keep_opaque(what, *rest, is_whole=True)
-            elif kind == "call":
-                self._call(what if what.get("index") is not None else {**what, "index": place}, *rest)
-            elif kind == "annotation":
-                self._annotate(what)
-            elif news := self._news(kind, place, what):
-                self._says[kind](news, *rest)
-
-    def _news(self, kind: str, place: int, text: str) -> str:
-        """What a text of a whole message says beyond the message before."""
-        said = self._snapshots.get((kind, place), "")
-        if said.startswith(text):
-            return ""
-        self._snapshots[kind, place] = text
-        return text.removeprefix(said)
+        for kind, *what in self._message.news(message, self._heard):
+            self._SAYS[kind](self, *what)
 
     def _finished(self, reason: str) -> None:
         self.finish_reason = reason
@@ -278,13 +267,29 @@ class ResponseStream:
         self._tier = tier
 
     def _cite(self, sources: Any) -> None:
-        self._sources = sources  # of the answer so far: the last are all
+        self._citations.keep(sources)
 
     def _fail(self, error: UpstreamError) -> None:
         self.failure = error
 
     def _garbage(self, why: str) -> None:
         raise UpstreamProtocolError(why)
+
+    _SAYS: ClassVar[dict[str, Callable[..., None]]] = {
+        "text": _text,
+        "reasoning": _think,
+        "refusal": _refuse,
+        "call": _call,
+        "annotation": _annotate,
+        "opaque": _keep_opaque,
+        "snapshot": _whole_message,
+        "finish": _finished,
+        "usage": count,
+        "tier": _tiered,
+        "sources": _cite,
+        "failure": _fail,
+        "garbage": _garbage,
+    }
 
     # -- the line of items
     def _new_call(self) -> OpenCall:
@@ -317,14 +322,15 @@ class ResponseStream:
                 item.opaque = {}
             self._carry_opaque()
             item.bind(call_id, self._names.binding(item.name))
-        self.has_output = True
         item.open(len(self._output))
 
     def _close_head(self, status: Literal["completed", "incomplete"], *, tell: bool = True) -> None:
-        item = self._line.popleft()
+        item = self._line.pop(0)
         if isinstance(item, OpenMessage):
-            self._add_sources(item)
+            self._citations.close(item)
+        room, self.outbox.room = self.outbox.room, sys.maxsize  # what it still says has found room when it came
         self._output.append(item.close(status, tell=tell))
+        self.outbox.room = room
         if isinstance(item, OpenCall) and item.opaque:  # a signature that came behind the arguments
             self._opaque.add_call(self._output[-1]["call_id"], item.opaque)
 
@@ -336,27 +342,14 @@ class ResponseStream:
         self._call_ids.add(wanted)
         return wanted
 
-    def _add_sources(self, message: OpenMessage) -> None:
-        sources = to_sources(self._sources)
-        if not sources or not (text := message.text_so_far()):
-            return
-        for mark in _MARKER.finditer(text):
-            if 0 < (number := int(mark[1])) <= len(sources):
-                self._cite_in(message, {**sources[number - 1], "start_index": mark.start(), "end_index": mark.end()})
-        if not _MARKER.search(text):
-            for source in sources:
-                self._cite_in(message, source)
-
-    def _cite_in(self, message: OpenMessage, citation: dict[str, Any]) -> None:
-        self._citation_room -= len(citation["url"]) + len(citation["title"])
-        if self._citation_room >= 0:  # a long URL and many marks would make a huge answer of a small one
-            message.annotate(citation)
-
     # -- what the upstream wants back
     def _seal_text(self, text: str) -> str | None:
         if self._seal is None or not (text or self._opaque):
             return None
-        return self._seal({"text": text, "opaque": self._opaque.take()})
+        try:
+            return self._seal({"text": text, "opaque": self._opaque.take()})
+        except RecursionError:  # nested just not too deeply to be read
+            return None
 
     def _carry_opaque(self) -> None:
         """A reasoning item without text, for what no reasoning item has taken along."""
@@ -395,7 +388,7 @@ class ResponseStream:
             head = self._line[0]
             if head.index is None:
                 self._open(head)
-            cut = not complete and (len(self._line) == 1 or not head.may_close)
+            cut = not complete and (len(self._line) == 1 or not head.is_whole)
             self._close_head("incomplete" if cut else "completed")
         self._carry_opaque()
         self._response["status"] = "completed" if complete else "incomplete"
@@ -420,7 +413,7 @@ class ResponseStream:
 
     def _drop_nameless(self) -> None:
         """Leave out calls that were cut before their name was known."""
-        self._line = deque(item for item in self._line if not isinstance(item, OpenCall) or item.name)
+        self._line = [item for item in self._line if not isinstance(item, OpenCall) or item.name]
 
     def _end(self, kind: str, usage: dict[str, Any] | None) -> None:
         self._response["usage"] = usage

@@ -31,7 +31,6 @@ class OpenCall(OpenItem):
         self.opaque: dict[str, Any] = {}  # what the upstream wants back with this call
         self.begun = False  # a fragment of arguments has come
         self.has_none = False  # an empty object has come, and no more
-        self._first = ""  # its first character
         self._scanner = JSONScanner()
         self._unscanned: list[str] = []
         self._checksum = 0
@@ -46,10 +45,16 @@ class OpenCall(OpenItem):
         return self._scanner.is_whole
 
     @property
+    def is_whole(self) -> bool:
+        """Whether nothing is missing, as far as one can see."""
+        return self._scanner.is_whole or (self.has_none and not self.begun)
+
+    @property
     def was_cut(self) -> bool:
-        """Whether the arguments began as an object or array and did not end as one."""
+        """Whether the arguments began as an object and did not end as one."""
         self._settle()
-        return self._first in ("{", "[") and not self._scanner.is_whole
+        self._look()
+        return self._scanner.is_cut
 
     @property
     def flow(self) -> Flow | None:
@@ -66,7 +71,7 @@ class OpenCall(OpenItem):
             if text.strip() in ("", "{}"):  # a placeholder: arguments may follow
                 self.has_none = self.has_none or "{" in text
                 return
-            self.begun, self._first = True, text.lstrip()[0]
+            self.begun = True
         self._say(self._arguments, text[: self._scan(text)])
 
     def differs_from(self, arguments: str) -> bool:
@@ -96,12 +101,14 @@ class OpenCall(OpenItem):
     def _scan(self, text: str) -> int:
         """Look whether the arguments are whole now; how much of the text belongs to them."""
         self._unscanned.append(text)
-        end = len(text)
-        if "}" in text or "]" in text:  # nothing else completes a value
-            for piece in self._unscanned:
-                end = self._scanner.feed(piece)
-                self._checksum = _checksum(piece[:end], self._checksum)
-            self._unscanned.clear()
+        return self._look() if "}" in text else len(text)  # nothing else completes an object
+
+    def _look(self) -> int:
+        end = 0
+        for piece in self._unscanned:
+            end = self._scanner.feed(piece)
+            self._checksum = _checksum(piece[:end], self._checksum)
+        self._unscanned.clear()
         return end
 
     def _arguments(self, text: str) -> None:
@@ -173,7 +180,6 @@ class _FreeformBody(_Body):
     def announce(self) -> None:
         self.added(self._item("", "in_progress"))
         self._member = MemberText()
-        self._held = 0  # characters that are not decoded yet; they have found room
         self._input = Flow(self.outbox, "response.custom_tool_call_input.delta", self.place)
 
     def append(self, text: str) -> None:
@@ -181,10 +187,8 @@ class _FreeformBody(_Body):
             self._input.append(decoded)
         else:
             self.outbox.spend(len(text))
-            self._held += len(text)
 
     def finish(self, status: ItemStatus) -> Item:
-        self.outbox.room += self._held
         self._input.append(self._member.finish())
         text = self._input.end()
         self.outbox.emit("response.custom_tool_call_input.done", **self.place, input=text)
@@ -214,7 +218,6 @@ class _ClientBody(_Body):
         return {**base, "status": status, **fields}
 
     def _as_function(self, arguments: str, status: ItemStatus) -> Item:
-        self.outbox.room += len(arguments)  # taken again
         body = _FunctionBody(self.call, self.call_id, self.binding)
         body.announce()
         body.append(arguments)

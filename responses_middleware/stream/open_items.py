@@ -15,7 +15,8 @@ from .events import Flow, Outbox
 Item = dict[str, Any]
 ItemStatus = Literal["completed", "incomplete"]
 MOST = 10_000  # items of a response, and parts of a message; as many as the items of an input
-_SIZE_OF_TOKEN = 40  # bytes that a logprob has beside its token, counted as output
+_SIZE_OF_TOKEN = 40  # what a logprob has beside its token, counted as output
+_SIZE_OF_STEP = 100  # what a piece that waits takes beside its text
 
 
 class OpenItem:
@@ -36,6 +37,11 @@ class OpenItem:
     @property
     def may_close(self) -> bool:
         """Whether the item can be complete when the next one begins."""
+        return True
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is missing in an answer that was cut behind it."""
         return True
 
     @property
@@ -68,7 +74,7 @@ class OpenItem:
         if self.index is not None:
             step(what, *more)
             return
-        size = len(what) if isinstance(what, str) else 0
+        size = _SIZE_OF_STEP + (len(what) if isinstance(what, str) else 0)
         self.outbox.spend(size)
         self._waiting_size += size
         self._waiting.append((step, (what, *more)))
@@ -99,6 +105,8 @@ class OpenMessage(OpenItem):
         return self._part.flow if self._part else None
 
     def text(self, text: str, logprobs: list[dict[str, Any]] | None = None) -> None:
+        if logprobs:
+            self.outbox.spend(sum(map(_size_of, logprobs)))
         self._say(self._text, text, logprobs)
 
     def refusal(self, text: str) -> None:
@@ -151,6 +159,11 @@ class OpenMessage(OpenItem):
         return {"id": self.item_id, "type": "message", "status": status, "role": "assistant", "content": self._parts}
 
 
+def _size_of(logprob: dict[str, Any]) -> int:
+    entries = [logprob, *logprob["top_logprobs"]]
+    return sum(_SIZE_OF_TOKEN + len(entry["token"]) for entry in entries)
+
+
 class _TextPart:
     """An open output_text part."""
 
@@ -164,7 +177,6 @@ class _TextPart:
 
     def append(self, text: str, logprobs: list[dict[str, Any]] | None) -> None:
         if logprobs:
-            self._outbox.spend(_SIZE_OF_TOKEN * sum(1 + len(entry["top_logprobs"]) for entry in logprobs))
             self._logprobs += logprobs
             self.flow.append(text, {"logprobs": logprobs})
         else:

@@ -6,13 +6,14 @@ read; the fixtures in tests/fixtures/dialects show each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Container, Iterable
 from typing import Any
 
-from .. import _json
 from ..translate.failure import find_failure
 from ..translate.usage import find_usage
 from .events import repaired
+from .open_calls import arguments_text
 
 Said = tuple[Any, ...]  # ("text", "Hel", None), ("reasoning", "hm"), ("call", {...}, True), ("finish", "stop"), …
 
@@ -82,11 +83,41 @@ def _read_choice(choice: dict[str, Any], said: list[Said]) -> None:
         said.append(("finish", finish))
 
 
-def read_message(message: dict[str, Any]) -> list[Said]:
-    """What a whole message says."""
-    said: list[Said] = []
-    _read_delta(message, None, said)
-    return said
+class MessageSoFar:
+    """The messages of an answer that comes whole, or whole so far, again and again (Perplexity)."""
+
+    def __init__(self) -> None:
+        self._texts: dict[tuple[str, int], str] = {}  # by kind, and place among those of the kind
+
+    def news(self, message: dict[str, Any], heard: Container[str]) -> list[Said]:
+        """What a message says that neither the one before it nor deltas have said.
+
+        Args:
+            message: as the chunk has it.
+            heard: the kinds of statements that came as deltas.
+        """
+        said: list[Said] = []
+        _read_delta(message, None, said)
+        places: Counter[str] = Counter()
+        news: list[Said] = []
+        for kind, what, *more in said:
+            place, places[kind] = places[kind], places[kind] + 1
+            if kind == "annotation":
+                news.append((kind, what))
+            elif kind not in heard:
+                news += self._new(kind, place, what, more)
+        return news
+
+    def _new(self, kind: str, place: int, what: Any, more: list[Any]) -> list[Said]:
+        if kind == "opaque":
+            return [(kind, what, *more, True)]
+        if kind == "call":
+            return [(kind, what if what.get("index") is not None else {**what, "index": place}, *more)]
+        before = self._texts.get((kind, place), "")
+        if before.startswith(what):
+            return []
+        self._texts[kind, place] = what
+        return [(kind, what.removeprefix(before), *more)]
 
 
 def _read_delta(delta: dict[str, Any], logprobs: Any, said: list[Said]) -> None:
@@ -172,7 +203,7 @@ def _read_native(chunk: dict[str, Any], said: list[Said]) -> None:
     if isinstance(text, str):
         _say_text(said, text, None)
     elif text is not None and not isinstance(text, bool):
-        said.append(("text", _json.dumps(text).decode(), None))
+        said.append(("text", arguments_text(text), None))
     if chunk.get("tool_calls"):
         _read_calls(chunk["tool_calls"], said)
     if isinstance(finish := chunk.get("finish_reason"), str):

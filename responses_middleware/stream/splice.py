@@ -42,6 +42,7 @@ _text_at = re.compile(_TEXT).match
 _arguments_at = re.compile(_ARGUMENTS).match
 _HOLES = re.compile(rb'"(?:[a-z]+_tokens":\s*\d+|obfuscation":\s*"[0-9A-Za-z]*")')
 _DIGITS = re.compile(rb"\d+\Z")
+_COUNT = rb"(?:0|[1-9]\d{0,17}+)(?![\d.eE])"  # as JSON writes an integer; the machine judges all else
 _PADDING = re.compile(rb'"[0-9A-Za-z]*"\Z')
 _PROBE = "\u2603 probe"
 _REPEATABLE = frozenset({"text", "reasoning", "refusal", "call", "usage", "tier"})
@@ -204,9 +205,7 @@ def _with_holes(part: bytes) -> bytes:
     for hole in _HOLES.finditer(part):
         value = _DIGITS.search(hole[0]) or _PADDING.search(hole[0])
         assert value is not None  # one of the two ends every hole
-        pieces += [
-            re.escape(part[at : hole.start() + value.start()]),
-            rb'"[0-9A-Za-z]*+"' if value[0][:1] == b'"' else rb"\d++",
-        ]
+        may_be = rb'"[0-9A-Za-z]*+"' if value[0][:1] == b'"' else _COUNT
+        pieces += [re.escape(part[at : hole.start() + value.start()]), may_be]
         at = hole.end()
     return b"".join([*pieces, re.escape(part[at:])])

@@ -49,10 +49,6 @@ class ToolCallTracker:
         self._index_of: dict[int, int | str] = {}  # by id() of the call: calls live as long as the tracker
         self._last: OpenCall | None = None
 
-    @property
-    def any_seen(self) -> bool:
-        return self._last is not None
-
     def feed(self, call_delta: dict[str, Any], *, first_of_chunk: bool = True) -> OpenCall | None:
         """Add a fragment to its call, which is returned; None if there is nothing in it that could begin one."""
         fragment = _read(call_delta)
@@ -62,7 +58,8 @@ class ToolCallTracker:
                 return None  # Gemini: a fragment of nothing but a signature
             call = self._new_call()
         self._remember(call, fragment)
-        self._add_name(call, fragment.name)
+        if fragment.name:
+            self._add_name(call, fragment.name)
         call.arguments(fragment.arguments)
         return call
 
@@ -114,8 +111,8 @@ class ToolCallTracker:
     def _add_name(self, call: OpenCall, name: str) -> None:
         before = len(call.name)
         if not call.name or (name.startswith(call.name) and not call.begun and call.name not in self._names):
-            call.name = name or call.name
-        elif name and name != call.name and not call.begun and self._spells(call, name):
+            call.name = name
+        elif name != call.name and not call.begun and self._spells(call, name):
             call.name += name
         call.outbox.spend(len(call.name) - before)
 
@@ -129,9 +126,9 @@ def _read(call_delta: dict[str, Any]) -> _Fragment:
     if isinstance(index, bool) or not isinstance(index, int | str) or _is_long(index):
         index = None
     return _Fragment(
-        repaired(identity) if isinstance(identity, str) else "",
+        repaired(identity) if identity and isinstance(identity, str) else "",
         index,
-        repaired(name) if isinstance(name, str) else "",
+        repaired(name) if name and isinstance(name, str) else "",
         arguments_text(function.get("arguments", function.get("input"))),
     )
 

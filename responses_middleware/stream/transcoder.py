@@ -44,6 +44,9 @@ class Transcoder:
     ) -> None:
         self.stream = stream
         self.begun = False
+        self.is_stream = (
+            True  # the upstream calls its answer a stream: one that ends without a frame has failed as such
+        )
         self.frames_read = 0  # data frames; comments are no progress
         self.terminal: Event | None = (
             None  # the last event; written by `last_frames`, so that it can be stored before it is told
@@ -94,8 +97,8 @@ class Transcoder:
         if not self.ended and error is None:
             self._guard(self._body.finish, out)
         if not self.ended:
-            if not self.begun and error:
-                raise error
+            if not self.begun and (error or not self.is_stream):
+                raise error or UpstreamProtocolError("the upstream's answer is no chat completion")
             self._start(out)
             self._end(out, error=error)
         return b"".join(out)

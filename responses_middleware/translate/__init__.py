@@ -1,1 +1,3 @@
+"""From the Responses API to chat completions and back: pure functions, one verb a file."""
+
 from __future__ import annotations

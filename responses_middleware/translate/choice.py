@@ -9,9 +9,10 @@ from typing import Any
 from ..dialects import Dialect
 from ..errors import InvalidRequestError, UnsupportedValueError
 from ..protocol.faults import quote
+from ..protocol.tools import Tool
 from .left_out import LeftOut
 from .tool_names import ToolBinding
-from .tools import CLIENT_KINDS, OfferedTools, Tool
+from .tools import CLIENT_KINDS, OfferedTools
 
 _CALL_ONE = "Answer with a call of one of the tools, not with text."
 
@@ -47,7 +48,7 @@ def choose(choice: Any, offered: OfferedTools, dialect: Dialect, left_out: LeftO
             return _by_mode(choice, None, offered, dialect, left_out)
         case {"type": "allowed_tools", "tools": tools, "mode": mode}:
             return _allowed(tools, mode, offered, dialect, left_out)
-    names = _meant(choice, offered)
+    names = _Meanings(offered).of(choice)
     if not names:
         left_out.refuse(_not_offered([choice]))
         return ToolChoice()
@@ -60,9 +61,10 @@ def choose(choice: Any, offered: OfferedTools, dialect: Dialect, left_out: LeftO
 def _allowed(
     tools: Sequence[Tool], mode: str, offered: OfferedTools, dialect: Dialect, left_out: LeftOut
 ) -> ToolChoice:
-    names: set[str] = set()
-    for tool in tools:
-        meant = _meant(tool, offered)
+    meanings, names = _Meanings(offered), set[str]()
+    distinct = {(tool["type"], _text(tool, "name"), _text(tool, "namespace")): tool for tool in tools}
+    for tool in distinct.values():
+        meant = meanings.of(tool)
         if not meant and tool["type"] not in offered.left_out:
             left_out.refuse(_not_offered([tool]))
         names.update(meant)
@@ -97,27 +99,47 @@ def _without_parameter(mode: str, only: frozenset[str] | None, left_out: LeftOut
     return ToolChoice(only=only)
 
 
-def _meant(choice: Tool, offered: OfferedTools) -> list[str]:
-    """The chat names of the offered tools that a choice means."""
-    kind = str(choice.get("type"))
-    if kind in CLIENT_KINDS:
-        wanted = ToolBinding(CLIENT_KINDS[kind], CLIENT_KINDS[kind])
-    elif kind in ("function", "custom"):
-        wanted = ToolBinding("custom" if kind == "custom" else "function", choice["name"], choice.get("namespace"))
-    elif kind == "namespace":
-        return [name for name in offered.chat if offered.names.binding(name).namespace == choice["name"]]
-    else:
-        return []
-    exact = [name for name in offered.chat if offered.names.binding(name) == wanted]
-    if exact or wanted.namespace or kind in CLIENT_KINDS:
-        return exact
-    bindings = {name: offered.names.binding(name) for name in offered.chat}  # by its name alone, in any namespace
-    return [name for name, found in bindings.items() if found.namespace and found.name == choice["name"]]
+class _Meanings:
+    """Which offered tools a choice means: by kind and name, by its name alone in any namespace, by its namespace."""
+
+    def __init__(self, offered: OfferedTools) -> None:
+        self._exact: dict[ToolBinding, str] = {}
+        self._by_name: dict[str, list[str]] = {}
+        self._by_namespace: dict[str, list[str]] = {}
+        for name in offered.chat:
+            binding = offered.names.binding(name)
+            self._exact[binding] = name
+            if binding.namespace:
+                self._by_name.setdefault(binding.name, []).append(name)
+                self._by_namespace.setdefault(binding.namespace, []).append(name)
+
+    def of(self, choice: Tool) -> list[str]:
+        """Their chat names."""
+        match choice["type"]:
+            case kind if kind in CLIENT_KINDS:
+                exact = self._exact.get(ToolBinding(CLIENT_KINDS[kind], CLIENT_KINDS[kind]))
+            case "function" | "custom" as kind:
+                namespace = _text(choice, "namespace")
+                exact = self._exact.get(ToolBinding(kind, choice["name"], namespace))
+                if exact is None and not namespace:
+                    return self._by_name.get(choice["name"], [])
+            case "namespace":
+                return self._by_namespace.get(choice["name"], [])
+            case _:
+                return []
+        return [exact] if exact is not None else []
+
+
+def _text(choice: Tool, name: str) -> str | None:
+    """A member that nobody checks where it does not belong."""
+    value = choice.get(name)
+    return value if isinstance(value, str) else None
 
 
 def _not_offered(choices: Sequence[Tool]) -> InvalidRequestError:
-    named = [choice.get("name") or choice.get("server_label") or choice.get("type") for choice in choices]
-    what = ", ".join(f"'{quote(str(name))}'" for name in named) or "of no tool"
-    return UnsupportedValueError(
-        f"Tool choice {what} can't be served: no such tool can be offered.", param="tool_choice"
-    )
+    few = choices[:5]
+    named = [_text(choice, "name") or _text(choice, "server_label") or choice["type"] for choice in few]
+    what = ", ".join(f"'{quote(name)}'" for name in named) or "of no tool"
+    more = f" and {len(choices) - len(few)} more" if len(choices) > len(few) else ""
+    why = f"Tool choice {what}{more} can't be served: no such tool can be offered."
+    return UnsupportedValueError(why, param="tool_choice")

@@ -7,6 +7,7 @@ Shapes seen: `{"error": {...}}`, `{"error": "text"}`, `[{"error": ...}]` (Gemini
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -46,7 +47,6 @@ _PARAMS = (
     ("max_tokens", "max_output_tokens"),
     ("response_format", "text.format"),
     ("reasoning_effort", "reasoning.effort"),
-    ("messages", "input"),
 )
 _MINIMAX_STATUS = {1002: 429, 1004: 401, 1008: 402, 1027: 400, 1039: 400, 2013: 400}
 _LONGEST_MESSAGE = 2000
@@ -104,6 +104,7 @@ def from_error_body(status: int, body: bytes, headers: list[tuple[bytes, bytes]]
     if error.type == "server_error" and error.status < 500:
         error.type = "rate_limit_error" if error.status == 429 else "invalid_request_error"
     error.headers = headers
+    error.words = body.decode("utf-8", "replace")
     return error
 
 
@@ -139,7 +140,7 @@ def _from_error(error: Any, *, status: int | None) -> UpstreamError:
         status=status,
         type=kind if kind != "error" else None,
         code=named if named and not named.isdigit() else _code_for(status or 502),
-        param=_param(error.get("param")),
+        param=_location(error["detail"]) if _is_fastapi_detail(error.get("detail")) else _param(error.get("param")),
     )
 
 
@@ -153,10 +154,10 @@ def _code_for(status: int) -> str | None:
     return "server_error" if status >= 500 else None
 
 
-def _message(value: object) -> str:
+def _message(value: Any) -> str:
     """Words for the client: an upstream's text as it is, anything else as JSON, never a traceback or a page."""
-    if isinstance(value, list) and value and isinstance(value[0], dict) and isinstance(value[0].get("msg"), str):
-        value = value[0]["msg"]  # FastAPI: {"detail": [{"loc": …, "msg": …}]}
+    if _is_fastapi_detail(value):
+        value = value[0]["msg"]
     if isinstance(value, dict) and isinstance(value.get("message"), str):
         value = value["message"]
     text = value if isinstance(value, str) else _written(value)
@@ -165,9 +166,24 @@ def _message(value: object) -> str:
     return text.encode("utf-8", "replace").decode()[:_LONGEST_MESSAGE]
 
 
+def _is_fastapi_detail(value: Any) -> bool:
+    """Whether it is `[{"loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}]`."""
+    return (
+        isinstance(value, list) and bool(value) and isinstance(value[0], dict) and isinstance(value[0].get("msg"), str)
+    )
+
+
+def _location(detail: list[dict[str, Any]]) -> str | None:
+    """Where FastAPI found the fault, by our names."""
+    steps = detail[0].get("loc")
+    if not isinstance(steps, list):
+        return None
+    return _param(".".join(str(step) for step in steps if isinstance(step, str | int) and step != "body"))
+
+
 def _written(value: object) -> str:
     try:
-        return _json.dumps(value).decode() if value else ""
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if value else ""
     except RecursionError:
         return ""
 
@@ -187,6 +203,8 @@ def _plain_message(body: bytes, status: int) -> str:
 
 def _param(value: object) -> str | None:
     param = _word(value)
+    if param and re.match(r"messages(?![a-zA-Z0-9_])", param):
+        return "input"  # a message stands for several items, or for a part of one
     for chat_name, name in _PARAMS:
         if param and (param == chat_name or param.startswith((chat_name + ".", chat_name + "["))):
             return name + param[len(chat_name) :]

@@ -6,9 +6,8 @@ from typing import Literal
 
 Outcome = Literal["completed", "max_output_tokens", "content_filter", "failed"]
 
-# What servers say besides OpenAI's own stop, length, tool_calls, function_call and content_filter. Whatever is in no
-# table is a regular
-# end (eos, end_turn, stop_sequence, tool_use, …).
+# What servers say besides OpenAI's own stop, length, tool_calls, function_call and content_filter. Whatever is not in
+# the table is a regular end (eos, end_turn, stop_sequence, tool_use, …).
 _OUTCOMES: dict[str, Outcome] = {
     "length": "max_output_tokens",
     "max_tokens": "max_output_tokens",  # Anthropic, Gemini

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..dialects import Dialect
+from ..protocol.formats import REASONING_EFFORT
 from .left_out import LeftOut, Place
 
 _LOGPROBS = "message.output_text.logprobs"
@@ -19,7 +20,7 @@ _SERVED_INCLUDES = frozenset(
         "computer_call_output.output.image_url",
     }
 )
-_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+_EFFORTS = REASONING_EFFORT.values  # a ladder, from the lowest rung
 _JSON_WORDS = "Answer with one JSON object and nothing else."
 
 

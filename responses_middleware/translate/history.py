@@ -6,13 +6,11 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 
 from ..errors import InvalidRequestError
 from ..protocol.faults import quote
+from ..protocol.items import Item
 from .left_out import LeftOut
-
-Item = dict[str, Any]
 
 CALLS = frozenset(
     {
@@ -58,7 +56,7 @@ def pair(items: Sequence[Item], left_out: LeftOut) -> Pairs:
             call = calls.answered_by(position, item)
             if call is None:
                 pairs.orphans.add(position)
-                named = quote(call_id_of(item) or item.get("name") or "")
+                named = quote(call_id_of(item) or _name_of(item))
                 why = f"No tool call found for function call output with call_id {named}."
                 left_out.refuse(InvalidRequestError(why, param="input"))
             else:
@@ -89,14 +87,14 @@ class _Calls:
                     self._ids[item["id"]] = call_id_of(item)
 
     def pass_by(self, position: int, item: Item) -> None:
-        self._by_name.setdefault(item.get("name") or "", deque()).append(position)
+        self._by_name.setdefault(_name_of(item), deque()).append(position)
 
     def answered_by(self, position: int, item: Item) -> int | None:
         """The call that an output answers: the first open one of its id that stands before it; else the last one that
         was answered before (the last answer counts); else one that follows."""
         call_id = call_id_of(item)
         if not call_id:
-            return self._only(item.get("name") or "")
+            return self._only(_name_of(item))
         if item["type"] == "local_shell_call_output" and call_id not in self._waiting:
             call_id = self._ids.get(call_id, call_id)
         waiting = self._waiting.get(call_id)
@@ -125,3 +123,9 @@ def call_id_of(item: Item) -> str:
     if call_id is None and item.get("type") in ("local_shell_call_output", "tool_search_call", "tool_search_output"):
         call_id = item.get("id") if item["type"] == "local_shell_call_output" else "tool_search"
     return call_id if isinstance(call_id, str) else ""
+
+
+def _name_of(item: Item) -> str:
+    """The tool's name; keys that do not belong to an item are not checked."""
+    name = item.get("name")
+    return name if isinstance(name, str) else ""

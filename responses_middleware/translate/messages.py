@@ -15,6 +15,7 @@ from typing import Any
 from ..dialects import Dialect
 from ..errors import InvalidEncryptedContentError, NotFoundError, UnsupportedValueError
 from ..protocol.faults import quote
+from ..protocol.items import Item
 from . import history
 from .client_tools import CLIENT_TOOLS
 from .left_out import LeftOut, Place, param_of
@@ -23,7 +24,6 @@ from .parts import Content, Part, PartWriter, joined
 from .tool_names import ToolBinding, ToolKind, ToolNames
 from .turn import Message, Turn
 
-Item = dict[str, Any]
 Unseal = Callable[[str], dict[str, Any] | None]
 
 _BINDING_KINDS: Mapping[str, ToolKind] = {
@@ -59,7 +59,7 @@ def to_messages(
     left_out: LeftOut,
     place: Callable[[int], Place],
     unseal: Unseal,
-    thinking_since: int = 0,
+    thinking_since: int,
 ) -> list[Message]:
     """The messages of a chat request.
 
@@ -70,21 +70,25 @@ def to_messages(
         unseal: opens an `encrypted_content` of ours; None for any other.
         thinking_since: thinking at earlier positions is not given back.
     """
-    walk = _Walk(items, dialect=dialect, names=names, left_out=left_out, place=place, unseal=unseal)
-    walk.thinking_since = thinking_since
+    walk = _Walk(
+        items,
+        dialect=dialect,
+        names=names,
+        left_out=left_out,
+        place=place,
+        unseal=unseal,
+        thinking_since=thinking_since,
+    )
     for note in notes:
         if note:
             walk.system(note)
     for position, item in enumerate(items):
         walk.item(position, item)
-    walk.flush()
-    return walk.messages
+    return walk.finish()
 
 
 class _Walk:
     """One pass over the items."""
-
-    thinking_since = 0
 
     def __init__(
         self,
@@ -95,14 +99,17 @@ class _Walk:
         left_out: LeftOut,
         place: Callable[[int], Place],
         unseal: Unseal,
+        thinking_since: int,
     ) -> None:
         self.messages: list[Message] = []
+        self._leading: list[Content] = []  # system texts that become one message in front
         self._items = items
         self._dialect = dialect
         self._names = names
         self._left_out = left_out
         self._place = place
         self._unseal = unseal
+        self._thinking_since = thinking_since
         self._parts = PartWriter(dialect, left_out)
         self._pairs = history.pair(items, left_out)
         self._turn: Turn | None = None
@@ -124,15 +131,21 @@ class _Walk:
     # -- messages
     def system(self, content: Content) -> None:
         """A system-like text: merged with those that lead, or where it stands."""
-        self.flush()
-        role, merge = "developer" if self._dialect.developer_role else "system", self._dialect.system_messages
-        first = self.messages[0] if self.messages else None
-        only_leading = len(self.messages) == 1 and merge == "merge_leading"
-        if first and first["role"] == role and (only_leading or merge == "single_leading"):
-            first["content"] = _merged(first["content"], content)
+        merge = self._dialect.system_messages
+        if merge != "single_leading":
+            self.flush()
+        if merge == "single_leading" or (merge == "merge_leading" and not self.messages):
+            self._leading.append(content)
         else:
-            place = 0 if merge == "single_leading" else len(self.messages)
-            self.messages.insert(place, {"role": role, "content": content})
+            self.messages.append(self._system(content))
+
+    def _system(self, content: Content) -> Message:
+        return {"role": "developer" if self._dialect.developer_role else "system", "content": content}
+
+    def finish(self) -> list[Message]:
+        """All messages, once the last item is read."""
+        self.flush()
+        return [*([self._system(_merged(self._leading))] if self._leading else []), *self.messages]
 
     def _message(self, position: int, item: Item) -> None:
         content, place = item.get("content"), (*self._place(position), "content")
@@ -173,7 +186,7 @@ class _Walk:
         if position in self._pairs.orphans:
             return
         kind = _BINDING_KINDS[item["type"]]
-        name = self._names.name(ToolBinding(kind, item.get("name") or kind, item.get("namespace")))
+        name = self._names.name(_binding(kind, item))
         call_id, turn = history.call_id_of(item), self._assistant(position)
         if kind == "custom" and self._dialect.custom_tools == "native":
             call: Message = {"type": "custom", "custom": {"name": name, "input": item["input"]}}
@@ -194,7 +207,7 @@ class _Walk:
         turn = self._turn
         if turn is None or turn.ended_before(position):
             turn = self._pending
-        turn.think(text if position >= self.thinking_since else "", opaque)
+        turn.think(text if position >= self._thinking_since else "", opaque)
 
     def _thinking(self, position: int, item: Item) -> tuple[str, dict[str, Any]]:
         sealed = item.get("encrypted_content")
@@ -277,11 +290,22 @@ class _Walk:
         return hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:9]
 
 
-def _merged(before: Content, more: Content) -> Content:
-    if isinstance(before, str) and isinstance(more, str):
-        return f"{before}\n\n{more}"
-    first = [{"type": "text", "text": before}] if isinstance(before, str) else before
-    return first + ([{"type": "text", "text": more}] if isinstance(more, str) else more)
+def _merged(contents: list[Content]) -> Content:
+    texts = [content for content in contents if isinstance(content, str)]
+    if len(texts) == len(contents):
+        return "\n\n".join(texts)
+    return [part for content in contents for part in _as_parts(content)]
+
+
+def _as_parts(content: Content) -> list[Part]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def _binding(kind: ToolKind, item: Item) -> ToolBinding:
+    """The tool that a call is of; only functions and freeform tools have names of their own."""
+    if kind in ("function", "custom"):
+        return ToolBinding(kind, item["name"], item.get("namespace"))
+    return ToolBinding(kind, kind)
 
 
 def _arguments(kind: ToolKind, item: Item) -> str:

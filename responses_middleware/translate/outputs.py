@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
+from ..protocol.items import Item
 from .left_out import Place
 from .parts import Part, PartWriter
-from .tool_names import ToolBinding, ToolNames
-
-Item = dict[str, Any]
+from .tool_names import ToolNames
+from .tools import callable_tools
 
 _TOLD_OF_OUTCOME = ("stdout", "stderr", "outcome")
 
@@ -57,12 +56,6 @@ def _patch_text(item: Item) -> str:
 def _found(tools: list[Item], names: ToolNames) -> str:
     """The names by which the model can call what was found."""
     found = [
-        names.name(ToolBinding(inner["type"], inner["name"], tool["name"]))
-        if tool["type"] == "namespace"
-        else names.name(ToolBinding(inner["type"], inner["name"]))
-        if inner["type"] in ("function", "custom")
-        else inner["type"]
-        for tool in tools
-        for inner in (tool["tools"] if tool["type"] == "namespace" else [tool])
+        names.name(binding) if binding else inner["type"] for tool in tools for binding, inner in callable_tools(tool)
     ]
     return json.dumps(sorted(found), ensure_ascii=False)

@@ -84,8 +84,9 @@ class PartWriter:
             self._left_out.content(at=(*place, "file_id" if part.get("file_id") else "image_url"), why=why)
             return None
         image: Part = {"url": url}
-        if detail := part.get("detail"):  # null is sent by clients and refused by servers
-            # "original" is newer than most servers: vLLM and others check against low, high and auto.
+        # Null is sent by clients and refused by servers; "original" is newer than most servers, which check against the
+        # other three.
+        if (detail := part.get("detail")) in ("low", "high", "auto", "original"):
             image["detail"] = "high" if detail == "original" else detail
         return {"type": "image_url", "image_url": image}
 

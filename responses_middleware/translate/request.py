@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 from ..dialects import Dialect
 from ..errors import InvalidRequestError, UnsupportedParameterError, UnsupportedValueError
+from ..protocol.chat import ChatRequest
+from ..protocol.items import Item
 from . import formats
 from .choice import ToolChoice, choose
 from .left_out import LeftOut, Place
 from .messages import to_messages
 from .tool_names import ToolNames
-from .tools import ListedTool, Tool, offer
-
-Item = dict[str, Any]
+from .tools import ListedTool, OfferedTools, offer
 
 # Parameters that some servers take under the same name: sent if Dialect.forward holds them, else left out and named.
 # `metadata` and `store` are not among them: both are served here in any case, so that nothing is lost.
@@ -44,7 +44,7 @@ _NOT_SERVED = {
 class ChatCall:
     """One call of the chat server, and what is needed to read its answer."""
 
-    payload: dict[str, Any]
+    payload: ChatRequest
     names: ToolNames
     left_out: list[str]  # what the client is told was not carried
 
@@ -88,22 +88,16 @@ def to_chat(
     )
     if not messages:
         raise InvalidRequestError("The input holds nothing that a model could answer.", param="input")
-    payload: dict[str, Any] = {
+    payload = {
         "model": model,
         "messages": messages,
         **_sampling(request, settings, dialect, unsupported),
+        **_tool_parameters(request, offered, choice, dialect, unsupported),
+        **({"response_format": form} if form else {}),
+        **_forwarded(request, dialect, unsupported),
+        **_streaming(request, dialect),
     }
-    tools = [tool for name, tool in offered.chat.items() if choice.only is None or name in choice.only]
-    if tools:
-        payload |= _tool_parameters(request, tools, choice, dialect, unsupported)
-    if form:
-        payload["response_format"] = form
-    payload |= _forwarded(request, dialect, unsupported)
-    if request.get("stream"):
-        payload["stream"] = True
-        if dialect.stream_usage:
-            payload["stream_options"] = {"include_usage": True}
-    return ChatCall(payload=payload, names=offered.names, left_out=unsupported.names)
+    return ChatCall(payload=cast("ChatRequest", payload), names=offered.names, left_out=unsupported.names)
 
 
 def input_items(request: Mapping[str, Any]) -> list[Item]:
@@ -145,7 +139,7 @@ class _Settings:
 
     reasoning: Mapping[str, Any]
     form: Mapping[str, Any] | None
-    effort_place: Place = field(default=("reasoning", "effort"))
+    effort_place: Place = ("reasoning", "effort")
 
 
 def _settings(request: Mapping[str, Any], items: Iterable[Item], place: Callable[[int], Place]) -> _Settings:
@@ -195,9 +189,12 @@ def _sampling(
 
 
 def _tool_parameters(
-    request: Mapping[str, Any], tools: list[Tool], choice: ToolChoice, dialect: Dialect, unsupported: LeftOut
+    request: Mapping[str, Any], offered: OfferedTools, choice: ToolChoice, dialect: Dialect, unsupported: LeftOut
 ) -> dict[str, Any]:
-    """Servers refuse tool_choice and parallel_tool_calls without tools."""
+    """The tools and what is said of them: servers refuse tool_choice and parallel_tool_calls without tools."""
+    tools = [tool for name, tool in offered.chat.items() if choice.only is None or name in choice.only]
+    if not tools:
+        return {}
     chat: dict[str, Any] = {"tools": tools}
     if choice.value is not None:
         chat["tool_choice"] = choice.value
@@ -227,3 +224,9 @@ def _forwarded(request: Mapping[str, Any], dialect: Dialect, unsupported: LeftOu
         if value and name not in chat and value not in _NO_LOSS.get(name, ()):
             unsupported.hint(name, at=(name,), why=f"The upstream takes no '{name}'")
     return chat
+
+
+def _streaming(request: Mapping[str, Any], dialect: Dialect) -> dict[str, Any]:
+    if not request.get("stream"):
+        return {}
+    return {"stream": True} | ({"stream_options": {"include_usage": True}} if dialect.stream_usage else {})

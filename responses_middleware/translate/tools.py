@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..dialects import Dialect
+from ..protocol.tools import Tool
 from .client_tools import CLIENT_TOOLS
 from .left_out import LeftOut, Place
 from .tool_names import ToolBinding, ToolKind, ToolNames
-
-Tool = dict[str, Any]
 
 # Types of tools that become a function of their own kind; `computer_use_preview` is the older name of `computer`.
 CLIENT_KINDS: Mapping[str, ToolKind] = {
@@ -59,7 +58,7 @@ def offer(tools: Iterable[ListedTool], dialect: Dialect, left_out: LeftOut) -> O
         each.tool["type"] == "tool_search" and each.tool.get("execution") == "client" for each in listed
     )
     for each in listed:
-        for binding, tool in _flat(each.tool):
+        for binding, tool in callable_tools(each.tool):
             if binding is None:
                 _leave_out(tool["type"], each.place, offered, left_out)
             elif client_searches and tool.get("defer_loading") and not each.found:
@@ -70,7 +69,7 @@ def offer(tools: Iterable[ListedTool], dialect: Dialect, left_out: LeftOut) -> O
     return offered
 
 
-def _flat(tool: Tool) -> Iterable[tuple[ToolBinding | None, Tool]]:
+def callable_tools(tool: Tool) -> Iterable[tuple[ToolBinding | None, Tool]]:
     """The tools that can be called, each with what its call comes back as; None: nobody here runs it."""
     match tool["type"]:
         case "function" | "custom":
@@ -146,15 +145,14 @@ def _wrapped_custom(name: str, tool: Tool) -> Tool:
 
 def _client_function(name: str, kind: str, tool: Tool) -> Tool:
     client = CLIENT_TOOLS[kind]
-    description = tool.get("description") or client.description
-    if tool.get("display_width"):
-        description += f" The screen has {tool['display_width']} x {tool.get('display_height')} pixels."
-    description += _skills(tool.get("environment"))
-    parameters = tool.get("parameters") if kind == "tool_search" else None
-    return {
-        "type": "function",
-        "function": {"name": name, "description": description, "parameters": parameters or client.parameters},
-    }
+    description, parameters = client.description, client.parameters
+    if kind == "tool_search":  # the only one whose client may describe it
+        description, parameters = tool.get("description") or description, tool.get("parameters") or parameters
+    elif kind == "shell":
+        description += _skills(tool.get("environment"))
+    elif tool["type"] == "computer_use_preview":
+        description += f" The screen has {tool['display_width']} x {tool['display_height']} pixels."
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}
 
 
 def _skills(environment: Any) -> str:

@@ -1,1 +1,3 @@
+"""What is asked: the wrapped app (`app`) or a URL (`http`), behind the two Protocols of `base`."""
+
 from __future__ import annotations

@@ -31,6 +31,10 @@ EXTENSIONS_OF_THE_CONNECTION = frozenset(
 _PLAIN_SCHEMES = {"ws": "http", "wss": "https"}
 
 
+class AbandonedError(OSError):
+    """What the app's `send` raises when the rest of its answer goes nowhere; an OSError, as servers raise it."""
+
+
 class AppUpstream:
     """Ask the wrapped ASGI app.
 
@@ -50,11 +54,11 @@ class AppUpstream:
         try:
             await self._app(inner_scope(call), _inner_receive(call, answer), answer.send)
         except Exception as error:
-            if answer.failure is None or answer.failure is error:
-                raise
-            raise answer.failure from error  # frameworks replace the OSError of a client that left
-        if answer.failure is not None:
-            raise answer.failure
+            if answer.broken_off:
+                return  # told that nobody listens, the app gave up
+            answer.raise_failure(error)
+            raise
+        answer.raise_failure(None)
         answer.check_whole()
 
     async def aclose(self) -> None:
@@ -99,16 +103,15 @@ def _inner_receive(call: UpstreamCall, answer: _Answer) -> Receive:
 class _Answer:
     """Turn the app's messages into calls of the sink."""
 
-    __slots__ = ("_decoder", "_ended", "_is_plain", "_push", "_sink", "_started", "failure")
+    __slots__ = ("_decoder", "_ended", "_sink", "_started", "broken_off", "failure")
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self._push = sink.body
-        self._is_plain = False  # the answer has started, without an encoding
         self._decoder: BodyDecoder | None = None
         self._started = False
         self._ended = False
         self.failure: Exception | None = None
+        self.broken_off = False  # the app went on behind the end, and was told
 
     @property
     def is_over(self) -> bool:
@@ -119,6 +122,9 @@ class _Answer:
         if self.failure is not None:
             raise self.failure
         if self._ended or self._sink.finished:
+            if self._sink.abandoned and message.get("more_body"):
+                self.broken_off = True
+                raise AbandonedError("the rest of this answer goes nowhere")
             return
         try:
             kind = message["type"]
@@ -142,7 +148,6 @@ class _Answer:
         self._started = True
         headers = [(bytes(name).lower(), bytes(value)) for name, value in message.get("headers", ())]
         self._decoder = await start_answer(self._sink, message["status"], headers)
-        self._is_plain = self._decoder is None
 
     async def _unusual_body(self, data: bytes) -> None:
         if self._decoder is None:
@@ -156,6 +161,16 @@ class _Answer:
             await push_decoded(self._sink, self._decoder.finish())
         self._ended = True
         await self._sink.end()
+
+    def raise_failure(self, error: Exception | None) -> None:
+        """Raise what the sink raised, if that is not what the app raised: frameworks replace the OSError of a client
+        that left, or swallow it."""
+        failure, self.failure = self.failure, None
+        try:
+            if failure is not None and failure is not error:
+                raise failure from error
+        finally:
+            del failure  # its traceback holds this frame, and with it all that the app has left open
 
     def check_whole(self) -> None:
         if self.is_over:

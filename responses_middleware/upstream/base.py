@@ -27,6 +27,10 @@ class Sink(Protocol):
     def finished(self) -> bool:
         """Whether nothing more is wanted: the upstream stops reading, closes, pushes nothing more, not even `end`."""
 
+    @property
+    def abandoned(self) -> bool:
+        """Whether the rest of the answer is of no use: an app that goes on sending gets OSError, as from a server."""
+
     async def start(self, status: int, headers: Headers) -> None:
         """Take the status and the headers as the upstream sent them; names in lower case."""
 

@@ -304,7 +304,7 @@ def decode_request_body(data: bytes, encoding: str, max_bytes: int) -> bytes:
         for piece in _decode(layers, data):
             decoded += piece
             if len(decoded) > max_bytes:
-                raise RequestTooLargeError(f"The request body is larger than {max_bytes} bytes.")
+                raise RequestTooLargeError(max_bytes)
         for layer in layers:
             layer.finish()
     except _DamagedError as error:

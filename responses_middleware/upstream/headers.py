@@ -68,6 +68,7 @@ BODY_OF_ANSWER = frozenset(
         b"etag",
         b"expires",
         b"last-modified",
+        b"location",
         b"pragma",
         b"repr-digest",
         b"x-accel-buffering",

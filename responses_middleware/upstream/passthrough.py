@@ -83,9 +83,8 @@ class PassThrough:
         try:
             headers = relayed_answer_headers(response.headers.raw)
             await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
-            async with aclosing(
-                read(response)
-            ) as pieces:  # raises when it is cut: the server then cuts the client's answer, too
+            # Raises when the answer is cut: the server then cuts the client's, too.
+            async with aclosing(read(response)) as pieces:
                 async for data in pieces:
                     await send({"type": "http.response.body", "body": data, "more_body": True})
             body.answered = True
@@ -99,7 +98,9 @@ class PassThrough:
             raise MethodNotAllowedError(method, scope["path"], allowed="another method")
         query = quote(scope.get("query_string", b"").decode("latin-1"), safe=_QUERY_SAFE)
         url = self._url(path, query)
-        if url is None or {".", ".."} & set(_slash.split(unquote(path))):  # no way out of the base
+        # No way out of the base. Servers hand on what clients write where the path belongs ("@other.host/x"), and behind
+        # the origin that would be another host, which would get the key.
+        if url is None or not path.startswith("/") or {".", ".."} & set(_slash.split(unquote(path))):
             raise NotFoundError(f"Invalid URL ({method} {scope['path']})")
         if len(url) > MAX_URL:
             raise InvalidRequestError("The URL of the request is too long.")
@@ -162,9 +163,8 @@ class _ClientBody:
         message = await self._receive()
         if message["type"] == "http.disconnect":
             self._leave()
-            raise ConnectionAbortedError(
-                "the client left in the middle of its request"
-            )  # half a body never looks whole
+            # Half a body must never look whole to the upstream.
+            raise ConnectionAbortedError("the client left in the middle of its request")
         if not message.get("more_body", False):
             self._whole.set()
         data: bytes = message.get("body", b"")

@@ -74,8 +74,9 @@ def parse_base_url(url: str) -> BaseUrl:
 def _check_scheme(url: str, parts: SplitResult) -> None:
     if parts.scheme in ("http", "https") and "://" in url:
         return
-    rest = url.partition("://")[2] or url.lstrip("/")
-    raise _wrong(f"must begin with http:// or https://: try {'http://' + rest!r}")
+    rest = (url.partition("://")[2] or url.lstrip("/")).partition("?")[0]
+    host = rest.rpartition("@")[2]  # neither a password nor a key of a query is said again
+    raise _wrong(f"must begin with http:// or https://: try {'http://' + host!r}")
 
 
 def _check_rest(parts: SplitResult) -> None:

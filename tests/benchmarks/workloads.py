@@ -102,7 +102,7 @@ async def ask(app: ASGIApp, body: dict[str, Any]) -> int:
 def history(size: int) -> dict[str, Any]:
     """A request of about `size` bytes as coding agents send it: their whole history, each turn."""
     items: list[dict[str, Any]] = [{"role": "user", "content": [{"type": "input_text", "text": "Mend the bridge."}]}]
-    output = "def open_at(hour: int) -> bool:\n    return 9 <= hour < 17  # Zoë's rule\n" * 8
+    output = "def open_at(hour: int) -> bool:\n    return 9 <= hour < 17  # Zoë's rule\n" * 36  # a screen of text
     turn = len(output) + 700
     for number in range(max(size // turn, 1)):
         call_id = f"call_{number:08}"

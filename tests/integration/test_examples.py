@@ -158,7 +158,7 @@ def test_an_example_goes_on_serving_when_it_is_asked_to(name: str) -> None:
 
 
 def test_every_example_is_named_in_the_readme() -> None:
-    names = [path.name for path in EXAMPLES.glob("*.py") if path.stem not in ("loopback",)]
+    names = [path.name for path in EXAMPLES.glob("*.py") if path.stem != "loopback"]
 
     assert [name for name in names if name not in README] == []
 

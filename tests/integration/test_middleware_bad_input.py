@@ -149,7 +149,7 @@ async def test_the_exact_place_is_named(changes: dict[str, Any], param: str, cod
 async def test_a_number_that_overflows_is_refused() -> None:
     error = await refused(b'{"model": "m", "input": "hi", "temperature": 1e999}')
 
-    assert (error["param"], error["code"]) == ("temperature", "decimal_above_max_value")
+    assert (error["param"], error["code"]) == (None, None)  # as NaN: JSON has no such number
 
 
 @pytest.mark.parametrize("depth", [200, 900, 50_000])

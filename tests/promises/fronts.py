@@ -75,14 +75,13 @@ class Bridge:
         *,
         stream: bool = True,
         headers: Iterable[tuple[str, str]] = (),
-        narrow: bool = False,
         **parameters: Any,
     ) -> AsyncIterator[Caller]:
         """The same, with the connection in hand."""
         body = json.dumps(request(stream=stream, **parameters)).encode()
         lines = [("Content-Type", "application/json"), *headers]
         data = http_request(self.responses, body, headers=lines)
-        async with calling(self.responses, data, narrow=narrow) as caller:
+        async with calling(self.responses, data) as caller:
             yield caller
 
 

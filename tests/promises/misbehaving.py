@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
+import anyio.lowlevel
 from anyio.abc import SocketAttribute
 from wire import GONE, reset
 
@@ -59,6 +60,7 @@ class Answer:
     framing: Framing = "chunked"
     ends: bool = True
     before: Sequence[Step] = ()  # before the status
+    keeps_open: bool = False  # the connection, behind a raw answer
 
 
 # -- what chat servers say
@@ -157,6 +159,8 @@ class Misbehaving:
         return self.asked[count - 1]
 
     def _note(self, asked: Asked) -> Answer:
+        if asked.path == "/v1/models":  # the command looks once whether somebody is there
+            return whole({"object": "list", "data": []})
         answer = self._answers[min(len(self.asked), len(self._answers) - 1)]
         self.asked.append(asked)
         self._news.set()
@@ -195,7 +199,8 @@ class SocketUpstream(Misbehaving):
                 finally:
                     self.live -= 1
                     asked.playing.set()
-                if asked.left.is_set() or answer.framing in ("close", "raw") or not answer.ends:
+                over = answer.framing in ("close", "raw") or not answer.ends
+                if asked.left.is_set() or (over and not answer.keeps_open):
                     break
 
     async def _watch(self, stream: SocketStream, asked: Asked, playing: anyio.CancelScope) -> None:
@@ -288,12 +293,10 @@ class AppUpstream(Misbehaving):
         self.live += 1
         try:
             await self._play(answer, asked, receive, send)
-        except (OSError, anyio.get_cancelled_exc_class()):
-            asked.note_left()
-            raise
-        finally:
+        finally:  # told, cancelled, stopped by an error of `send`, or at its own end
             self.live -= 1
             asked.playing.set()
+            asked.note_left()
 
     async def _play(self, answer: Answer, asked: Asked, receive: Receive, send: Send) -> None:
         for step in answer.before:
@@ -330,6 +333,9 @@ class AppUpstream(Misbehaving):
             case _:
                 asked.playing.set()
                 for piece in step:
+                    # uvicorn's `send` returns at once when the client has gone: an app that waits for nothing else
+                    # would keep the loop for ever, with us or without
+                    await anyio.lowlevel.checkpoint()
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
                     asked.taken += len(piece)
         return True

@@ -267,7 +267,9 @@ async def test_a4_a_cut_function_call_is_never_completed(form: str, rest: list[S
 
     assert reply.outcome == "failed"
     assert [item["status"] for item in reply.response["output"]] == ["incomplete"]
-    assert not [e for e in reply.events if e["type"] == "response.output_item.done" and e["item"]["status"] == "completed"]
+    assert not [
+        e for e in reply.events if e["type"] == "response.output_item.done" and e["item"]["status"] == "completed"
+    ]
 
 
 # -- A5

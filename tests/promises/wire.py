@@ -33,8 +33,12 @@ class Reply:
 
     status: int = 0
     headers: list[tuple[str, str]] = field(default_factory=list)
-    body: bytes = b""
+    data: bytearray = field(default_factory=bytearray)
     clean: bool = False
+
+    @property
+    def body(self) -> bytes:
+        return bytes(self.data)
 
     def header(self, name: str) -> list[str]:
         return [value for key, value in self.headers if key == name]
@@ -145,7 +149,7 @@ class Caller:
     def __init__(self, stream: SocketStream) -> None:
         self.reply = Reply()
         self._stream = stream
-        self._data = b""
+        self._data = bytearray()
         self._left = 0  # of a chunk
         self._over = False
 
@@ -180,15 +184,15 @@ class Caller:
                 reply.clean = await self._nothing_behind()
         except GONE:
             self._over, data = True, b""
-        reply.body += data
+        reply.data += data
         return data
 
     async def until(self, text: bytes) -> None:
         """Wait until the body has the text."""
         with anyio.fail_after(PATIENCE):
-            while text not in self.reply.body and await self.piece():
+            while text not in self.reply.data and await self.piece():
                 pass
-        if text in self.reply.body:
+        if text in self.reply.data:
             return
         raise AssertionError(f"the answer ended without {text!r}: {self.reply.body[-300:]!r}")
 
@@ -208,13 +212,13 @@ class Caller:
 
     # -- bytes
     async def _more(self) -> None:
-        self._data += await self._stream.receive()
+        self._data += await self._stream.receive(1 << 18)
 
     async def _until(self, end: bytes) -> bytes:
         while end not in self._data:
             await self._more()
         head, _, self._data = self._data.partition(end)
-        return head
+        return bytes(head)
 
     async def _piece(self, reply: Reply) -> bytes:
         coding, length = reply.header("transfer-encoding"), reply.header("content-length")
@@ -222,7 +226,7 @@ class Caller:
         if coding:
             return await self._of_chunks()
         if length:
-            return await self._at_most(int(length[0]) - len(reply.body))
+            return await self._at_most(int(length[0]) - len(reply.data))
         try:
             return await self._at_most(1 << 20)
         except anyio.EndOfStream:
@@ -243,7 +247,8 @@ class Caller:
     async def _at_most(self, size: int) -> bytes:
         if size and not self._data:
             await self._more()
-        data, self._data = self._data[:size], self._data[size:]
+        data = bytes(self._data[:size])
+        del self._data[:size]
         return data
 
     async def _nothing_behind(self) -> bool:
@@ -264,14 +269,12 @@ async def reset(stream: SocketStream) -> None:
 
 
 @asynccontextmanager
-async def calling(url: str, data: bytes = b"", *, narrow: bool = False) -> AsyncIterator[Caller]:
-    """Connect and send; hangs up at the end of the block. `narrow` reads into the smallest buffer there is."""
+async def calling(url: str, data: bytes = b"") -> AsyncIterator[Caller]:
+    """Connect and send; hangs up at the end of the block."""
     parts = urlsplit(url)
     assert parts.hostname == "127.0.0.1"
     stream = await anyio.connect_tcp(parts.hostname, parts.port or 80)
     try:
-        if narrow:
-            stream.extra(SocketAttribute.raw_socket).setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         if data:
             await stream.send(data)
         yield Caller(stream)

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 sys.path.append(str(Path(__file__).parents[1] / "unit" / "stream"))  # replay.py drives streams there and here
 
 _slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
-settings.register_profile("suite", max_examples=100, deadline=None, suppress_health_check=_slow)
+settings.register_profile("suite", max_examples=300, deadline=None, suppress_health_check=_slow)
 settings.register_profile("thorough", max_examples=3000, deadline=None, suppress_health_check=_slow)
 settings.register_profile("nightly", max_examples=50_000, deadline=None, suppress_health_check=_slow, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))

@@ -28,7 +28,7 @@ _BEGIN_CALLS = [
 ]
 _BEGIN = {
     kind: [replay.sse(replay.chunk({"tool_calls": [begin]}), done=False)]
-    for kind, begin in zip(("call", "freeform"), _BEGIN_CALLS, strict=True)
+    for kind, begin in zip(("call", "named", "freeform"), [_BEGIN_CALLS[0], *_BEGIN_CALLS], strict=True)
 }
 
 
@@ -40,11 +40,26 @@ def _delta(kind: str, text: str) -> dict[str, Any]:
             return {"tool_calls": [{"index": 1, "function": {"arguments": text}}]}
         case "mirrored":
             return {"reasoning": text, "reasoning_content": text}
+        case "hidden":  # only the first field counts
+            return {"reasoning_content": "the same", "reasoning": text}
+        case "annotated":
+            return {"content": text, "annotations": [{"url": text}]}
+        case "part":
+            return {"content": [{"type": "text", "text": text}]}
+        case "both":
+            return {"content": "the same", "refusal": text}
+        case "named":
+            return {"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": text}}]}
         case _:
             return {kind: text}
 
 
-_kinds = st.sampled_from(["content", "content", "reasoning_content", "call", "refusal", "mirrored", "freeform"])
+_kinds = st.sampled_from(
+    [
+        *["content", "content", "content", "reasoning_content", "call", "call", "refusal"],
+        *["mirrored", "freeform", "hidden", "annotated", "part", "both", "named"],
+    ]
+)
 
 
 @st.composite
@@ -52,19 +67,26 @@ def frames(draw: st.DrawFn) -> list[bytes]:
     """A run of frames that are the same but for their texts, counts and paddings."""
     kind, ensure_ascii = draw(_kinds), draw(st.booleans())
     separators = draw(st.sampled_from([(",", ":"), (", ", ": ")]))
-    counts, pads = draw(st.booleans()), draw(st.booleans())
-    finish_first = draw(st.booleans())
+    counts, pads, slashes = draw(st.booleans()), draw(st.booleans()), draw(st.booleans())
+    finish_first, reason = draw(st.booleans()), draw(st.sampled_from([None, None, None, "stop", "length", ""]))
+    beside = draw(st.sampled_from(["", "", "", "id", "message", "logprobs"]))  # where the text stands once more
     run = list(_BEGIN.get(kind, ()))
     for number, text in enumerate(draw(st.lists(texts, min_size=3, max_size=12))):
-        choice: dict[str, Any] = {"index": 0, "delta": _delta(kind, text), "finish_reason": None}
+        choice: dict[str, Any] = {"index": 0, "delta": _delta(kind, text), "finish_reason": reason}
         if finish_first:
             choice = dict(reversed(choice.items()))
-        chunk: dict[str, Any] = {"id": "c", "choices": [choice]}
+        chunk: dict[str, Any] = {"id": text if beside == "id" else "c", "choices": [choice]}
+        if beside == "message":
+            choice["message"] = {"content": text}
+        if beside == "logprobs":
+            choice["logprobs"] = {"content": [{"token": text, "logprob": -1}]}
         if counts:
             chunk["usage"] = {"prompt_tokens": 7, "completion_tokens": number, "total_tokens": 7 + number}
         if pads:
             chunk["obfuscation"] = "x" * draw(st.integers(0, 5))
         written = json.dumps(chunk, ensure_ascii=ensure_ascii, separators=separators)
+        if slashes:  # as PHP writes them
+            written = written.replace("/", "\\/")
         run.append(b"data: %b\n\n" % written.encode("utf-8", "surrogatepass"))
     return run
 

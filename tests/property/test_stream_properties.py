@@ -160,7 +160,7 @@ def pieces_of(draw: st.DrawFn, text: str) -> list[str]:
     return [text[start:end] for start, end in zip([0, *places], [*places, len(text)], strict=True)]
 
 
-@given(answer=answers(), options=chat_chunks.options.map(lambda options: {**options, "max_output": 1000}))
+@given(answer=answers(), options=chat_chunks.options.map(lambda options: {**options, "max_output": 100_000}))
 def test_a_streamed_answer_and_a_whole_one_are_the_same(
     answer: tuple[dict[str, Any], list[Any]], options: dict[str, Any]
 ) -> None:

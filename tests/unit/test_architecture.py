@@ -32,10 +32,10 @@ LAYERS: list[set[str]] = [
     {"errors", "_json"},
 ]
 TOP = LAYERS[0]
-SHARED_BY_ENDPOINTS = {"exchange", "stored"}
+SHARED_BY_ENDPOINTS = {"exchange", "pages", "stored"}
 
 LONGEST_MODULE = 450  # lines
-LONGEST_FUNCTION = 60
+LONGEST_FUNCTION = 50  # signature and docstring included
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ TOLD: list[tuple[ResponsesError, int, str, str | None, str | None]] = [
     (errors.NotFoundError("m"), 404, "invalid_request_error", None, None),
     (MethodNotAllowedError("PUT", "/x", allowed="POST"), 405, "invalid_request_error", None, None),
     (errors.RequestTimeoutError("m"), 408, "invalid_request_error", None, None),
-    (errors.RequestTooLargeError("m"), 413, "invalid_request_error", None, None),
+    (errors.RequestTooLargeError(1000), 413, "invalid_request_error", None, None),
     (errors.UnsupportedEncodingError("m"), 415, "invalid_request_error", None, None),
     (errors.UpgradeRequiredError("m"), 426, "invalid_request_error", None, None),
     (UpstreamError("m"), 502, "server_error", None, None),
@@ -60,6 +60,7 @@ TOLD: list[tuple[ResponsesError, int, str, str | None, str | None]] = [
     (UpstreamConnectionError("m"), 502, "server_error", None, None),
     (UpstreamProtocolError("m"), 502, "server_error", None, None),
     (UpstreamTimeoutError("m"), 504, "server_error", "timeout", None),
+    (errors.StoreError("m"), 500, "server_error", None, None),
     (OverloadedError("m"), 503, "server_error", "server_is_overloaded", None),
 ]
 

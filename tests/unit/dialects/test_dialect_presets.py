@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from responses_middleware.dialects import PRESETS, Dialect, china, efforts, gateways, hosts, labs, local, openai
+from responses_middleware.dialects import PRESETS, Dialect, efforts, gateways, hosts, labs, local, openai
 
-ROOMS = (openai, local, china, labs, hosts, gateways)
+ROOMS = (openai, local, labs, hosts, gateways)
 SOURCES = [inspect.getsource(room) for room in ROOMS]
 
 TO_HIGH = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}

@@ -132,11 +132,11 @@ def test_a_dialect_that_sends_none_is_believed() -> None:
 
 def test_no_more_requests_are_admitted_than_may_run() -> None:
     shared = runtime(limits=Limits(max_concurrent=2))
-    shared.admit()
-    shared.under_way = 2
 
-    with pytest.raises(OverloadedError):
-        shared.admit()
+    with shared.admitted(), shared.admitted(), pytest.raises(OverloadedError), shared.admitted():
+        pass
+
+    assert shared.under_way == 0
 
 
 def test_what_is_sealed_opens_again() -> None:

@@ -12,7 +12,7 @@ from responses_middleware.errors import (
     UnknownParameterError,
     UnsupportedParameterError,
 )
-from responses_middleware.protocol import validate, validate_input_tokens, validate_items, validate_metadata
+from responses_middleware.protocol import validate
 
 
 def refused(body: object, **limits: int) -> InvalidRequestError:
@@ -206,7 +206,7 @@ def test_metadata_has_bounds(metadata: object, param: str, code: str) -> None:
 def test_metadata_at_its_bounds_is_accepted() -> None:
     metadata = {f"{n:064}": "v" * 512 for n in range(16)}
 
-    assert validate_metadata(metadata) is metadata
+    assert validate({"model": "m", "input": "x", "metadata": metadata})["metadata"] is metadata
 
 
 def test_a_safety_identifier_has_at_most_128_characters() -> None:
@@ -276,25 +276,3 @@ def test_an_unknown_parameter_with_a_very_long_name_is_shortened() -> None:
 
 def test_codex_may_send_its_own_metadata() -> None:
     validate({"model": "m", "input": "x", "client_metadata": {"turn_id": "1"}})
-
-
-def test_counting_needs_no_model() -> None:
-    body = {"input": "x", "personality": "friendly"}
-
-    assert validate_input_tokens(body) is body
-
-
-def test_items_of_a_conversation_are_named_by_their_own_parameter() -> None:
-    with pytest.raises(InvalidRequestError) as caught:
-        validate_items([{"role": "user", "content": "x"}, {"role": "alien", "content": "x"}])
-
-    assert caught.value.param == "items[1].role"
-
-
-def test_a_conversation_takes_so_many_items_at_once() -> None:
-    items = [{"role": "user", "content": "x"}] * 21
-
-    with pytest.raises(InvalidRequestError) as caught:
-        validate_items(items)
-
-    assert (caught.value.param, caught.value.code) == ("items", "array_above_max_length")

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from responses_middleware.state import ANONYMOUS, StoredResponse, owner_from_authorization
+from responses_middleware.state import StoredResponse, owner_from_authorization
+from responses_middleware.state.base import ANONYMOUS
 
 
 def scope(*headers: tuple[bytes, bytes]) -> dict[str, Any]:

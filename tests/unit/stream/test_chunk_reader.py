@@ -6,9 +6,9 @@ import pytest
 from replay import chunk
 
 from responses_middleware.stream.reader import (
+    MessageSoFar,
     opaque_of_call,
     read,
-    read_message,
     to_annotation,
     to_logprobs,
     to_sources,
@@ -183,6 +183,7 @@ SAYS: dict[str, tuple[object, list[tuple[Any, ...]]]] = {
     ),
     "response a number": ({"response": 7}, [("text", "7", None)]),
     "response an object": ({"response": {"a": "é", "b": True}}, [("text", '{"a":"é","b":true}', None)]),
+    "response a small number": ({"response": 1e-8}, [("text", "1e-08", None)]),
     "response null": ({"response": None, "finish_reason": "stop"}, [("finish", "stop")]),
     "bare calls": ({"tool_calls": [{"name": "f", "arguments": {}}]}, [("call", {"name": "f", "arguments": {}}, True)]),
     # no chunk
@@ -203,7 +204,18 @@ def test_an_error_says_what_stands_beside_it_first() -> None:
 
 
 def test_a_message_says_what_a_delta_would() -> None:
-    assert read_message({"content": "a", "tool_calls": [CALL]}) == [("text", "a", None), ("call", CALL, True)]
+    said = MessageSoFar().news({"content": "a", "tool_calls": [CALL]}, heard=())
+
+    assert said == [("text", "a", None), ("call", CALL, True)]
+
+
+def test_a_message_says_only_what_is_new() -> None:
+    message = MessageSoFar()
+    message.news({"content": "a", "reasoning": "hm"}, heard=())
+
+    assert message.news({"content": "ab", "reasoning": "hm", "refusal": "No"}, heard={"refusal"}) == [
+        ("text", "b", None)
+    ]
 
 
 def test_a_call_may_have_opaque_members() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 import pytest
 from replay import call, chunk, events_of, names_of, output_of, response_of, stop, stream_of, text
 
 from responses_middleware.stream.open_items import MOST
+from responses_middleware.translate.tool_names import ToolBinding, ToolNames
 
 USAGE = {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 5}}
 
@@ -26,7 +28,7 @@ def texts(output: list[dict[str, Any]]) -> list[tuple[str, str]]:
     """Type and text of each item."""
     found = []
     for item in output:
-        parts = item["content"] if "content" in item else []
+        parts = item.get("content", [])
         found.append((item["type"], "".join(part.get("text", part.get("refusal")) for part in parts)))
     return found
 
@@ -52,7 +54,7 @@ def test_nothing_opens_before_there_is_something_to_say() -> None:
     stream.start()
 
     assert stream.feed(chunk({"role": "assistant", "content": ""})) == []
-    assert not stream.has_output
+    assert stream.response["output"] == []
 
 
 def test_each_piece_of_text_is_told_at_once() -> None:
@@ -373,6 +375,28 @@ def test_odd_arguments_make_a_legal_call(kind: str, arguments: str) -> None:
     events_of(call(0, "call_a", "f", arguments), stop("length"), names=names_of(f=kind))
 
 
+@pytest.mark.parametrize("kind", ["function", "custom"])
+def test_a_call_of_a_tool_in_a_namespace_says_so(kind: Literal["function", "custom"]) -> None:
+    names = ToolNames()
+    chat_name = names.name(ToolBinding(kind, "f", "files"))
+
+    item = output_of(call(0, "call_a", chat_name, "{}"), stop(), names=names)[0]
+
+    assert (item["name"], item["namespace"]) == ("f", "files")
+
+
+def test_arguments_as_an_object_nested_too_deeply_fail_the_response() -> None:
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    stream = stream_of()
+    stream.start()
+
+    events = stream.feed(call(0, "call_a", "f", {"a": deep}))
+
+    assert "nested too deeply" in events[-1]["response"]["error"]["message"]
+
+
 # -- characters
 def test_a_character_in_two_chunks_comes_out_whole() -> None:
     events = events_of(text("a\ud83d"), text("\ude00b"), stop())
@@ -484,28 +508,26 @@ def test_a_message_has_a_bounded_number_of_parts() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece",
+    "chunk_of",
     [
-        chunk({"tool_calls": [{"index": 0, "id": "x" * 100}]}),
-        chunk({"reasoning_details": [{"data": "x" * 100}]}),
-        chunk({"tool_calls": [{"index": 0, "function": {"arguments": "x" * 100}}]}),
-        call(1, None, "patch", '{"other":"' + "x" * 100),
-        call(2, None, "sh", "x" * 100),
-        chunk({"reasoning_content": "x" * 100}),
-        {"choices": [{"delta": {"content": "a"}, "logprobs": {"content": [{"token": "a"}] * 3}}]},
+        lambda words: call(0, words),
+        lambda words: chunk({"reasoning_details": [{"data": words}]}),
+        lambda words: call(3, arguments=words),
+        lambda words: call(1, None, "patch", '{"other":"' + words),
+        lambda words: call(2, None, "sh", words),
+        lambda words: chunk({"reasoning_content": words}),
+        lambda words: {"choices": [{"delta": {"content": "a"}, "logprobs": {"content": [{"token": words}] * 3}}]},
     ],
     ids=["ids", "opaque data", "waiting arguments", "undecoded input", "held arguments", "hidden thinking", "logprobs"],
 )
-def test_whatever_is_kept_is_counted(piece: dict[str, Any]) -> None:
+def test_whatever_is_kept_is_counted(chunk_of: Callable[[str], dict[str, Any]]) -> None:
     names = names_of(patch="custom", sh="local_shell")
     stream = stream_of(max_output=5000, seal=json.dumps, reasoning="none", logprobs=True, names=names)
     stream.start()
-    stream.feed(call(0, "call_a"))
+    stream.feed(call(0, "call_a", "f"))
 
-    for number in range(100):
-        if "x" * 100 in json.dumps(piece) and '"id"' in json.dumps(piece["choices"][0]["delta"].get("tool_calls")):
-            piece = chunk({"tool_calls": [{"index": 0, "id": "x" * 100 + str(number)}]})
-        stream.feed(piece)
+    for number in range(1000, 1100):
+        stream.feed(chunk_of(f"{number}" * 25))
 
     assert stream.ended
     assert stream.failure is not None

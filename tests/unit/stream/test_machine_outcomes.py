@@ -88,6 +88,12 @@ def test_of_two_open_calls_the_cut_one_is_incomplete() -> None:
     assert [item["status"] for item in output_of(*chunks)] == ["incomplete", "incomplete"]
 
 
+def test_a_call_without_arguments_in_front_of_a_cut_one_is_complete() -> None:
+    chunks = [call(0, "call_a", "f", "{}"), call(1, "call_b", "f", '{"b":'), stop("length")]
+
+    assert [item["status"] for item in output_of(*chunks)] == ["completed", "incomplete"]
+
+
 def test_a_cut_call_without_a_name_is_left_out_of_an_incomplete_response() -> None:
     events = events_of(text("a"), call(0, "call_a", None, '{"a":'), stop("length"))
 
@@ -234,7 +240,7 @@ def test_too_much_at_once_fails(member: str, reasoning: str) -> None:
 
 
 def test_too_much_that_waits_fails() -> None:
-    response = failed(call(0, "call_a", "f", "{"), text("123"), text("456"), text("789"), max_output=20)
+    response = failed(call(0, "call_a", "f", "{"), text("123"), text("456"), text("789"), max_output=215)
 
     assert response["output"][1]["content"][0]["text"] == "123456"
 
@@ -268,3 +274,22 @@ def test_finishing_twice_says_nothing_more() -> None:
 
     assert stream.finish(UpstreamError("late")) == []
     assert stream.failure is None
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        [chunk({"content": "123\ud83d"}), chunk({"reasoning_content": "hm"})],
+        [chunk({"reasoning_content": "123\ud83d"}), chunk({"content": "a"})],
+        [call(0, "", "p", '{"other":1e5}'), chunk({"content": "abc"})],
+        [call(0, "", "sh", '{"other":1}'), chunk({"content": "abc"})],
+    ],
+    ids=["half a character", "half a character of thinking", "undecoded input", "held arguments"],
+)
+def test_an_item_that_closes_at_the_limit_is_kept(chunks: list[dict[str, Any]]) -> None:
+    for limit in range(30):
+        names = names_of(p="custom", sh="local_shell")
+
+        output = output_of(*chunks, stop(), names=names, max_output=limit)
+
+        assert len(output) in (1, 2)

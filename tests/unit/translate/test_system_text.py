@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from translating import ASKED, USER, messages, payload, says, such
+from translating import ASKED, USER, call, chat_call, messages, output, payload, result, says, such, turn
 
 DEVELOPER = {"role": "developer", "content": "B"}
 SYSTEM = {"role": "system", "content": "C"}
@@ -65,3 +65,9 @@ def test_none_are_merged_where_they_may_stand_in_place() -> None:
 
 def test_an_empty_system_message_stays_one() -> None:
     assert messages({"role": "system", "content": ""}, USER) == [system(""), ASKED]
+
+
+def test_one_that_comes_to_the_front_does_not_part_a_turn() -> None:
+    written = messages(USER, call(), DEVELOPER, says("Looking."), output(), dialect=SINGLE)
+
+    assert written == [system("B"), ASKED, turn(chat_call(), content="Looking."), result()]

@@ -18,7 +18,7 @@ Policy = Literal["error", "warn", "ignore"]
 Item = dict[str, Any]
 
 USER: Item = {"role": "user", "content": "Hi"}
-ASKED: Item = {"role": "user", "content": "Hi"}
+ASKED: Item = {"role": "user", "content": "Hi"}  # the chat message that USER becomes
 PIXEL = "data:image/png;base64,iVBORw0KGgo="
 IMAGE: Item = {"type": "input_image", "image_url": PIXEL}
 CHAT_IMAGE: Item = {"type": "image_url", "image_url": {"url": PIXEL}}

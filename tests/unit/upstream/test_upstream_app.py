@@ -26,6 +26,7 @@ class Record:
     def __init__(self, *, stop: Callable[[bytes], bool] | None = None, fail: Exception | None = None) -> None:
         self.calls: list[Any] = []
         self.finished = False
+        self.abandoned = False
         self._stop = stop
         self._fail = fail
 

@@ -1,4 +1,4 @@
-"""Lists in pages, as every list endpoint of the API gives them."""
+"""Lists in pages, as every list endpoint of the API gives them: the query asks, `page` answers."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def parse_query(query: bytes) -> PageQuery:
     )
 
 
-def page(items: Sequence[dict[str, Any]], *, after: str | None, limit: int, order: Order) -> dict[str, Any]:
-    """Return the list object with the items behind `after` in the given order.
+def page(items: Sequence[dict[str, Any]], asked: PageQuery) -> dict[str, Any]:
+    """Return the list object with the items that are asked for.
 
     Items come oldest first, each with an `id`. Of several with one id only the newest is listed, in the place of the
     first: a client that goes on from the last id of each page sees every item once and comes to the end.
@@ -50,16 +50,16 @@ def page(items: Sequence[dict[str, Any]], *, after: str | None, limit: int, orde
     Raises InvalidRequestError with `param` after if no item has this id.
     """
     listed = list({item["id"]: item for item in items}.values())
-    if order == "desc":
+    if asked.order == "desc":
         listed.reverse()
-    start = 0 if after is None else _position(listed, after) + 1
-    data = listed[start : start + limit]
+    start = 0 if asked.after is None else _position(listed, asked.after) + 1
+    data = listed[start : start + asked.limit]
     return {
         "object": "list",
         "data": data,
         "first_id": data[0]["id"] if data else None,
         "last_id": data[-1]["id"] if data else None,
-        "has_more": start + limit < len(listed),
+        "has_more": start + asked.limit < len(listed),
     }
 
 

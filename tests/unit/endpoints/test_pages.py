@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from responses_middleware.endpoints.pages import PageQuery, page, parse_query
 from responses_middleware.errors import InvalidRequestError
-from responses_middleware.state import PageQuery, page, parse_query
 
 ITEMS = [{"id": name} for name in "abcde"]
 
 
 def walk(items: list[dict[str, Any]], *, limit: int, order: Literal["asc", "desc"]) -> list[list[dict[str, Any]]]:
-    pages = [page(items, after=None, limit=limit, order=order)]
+    pages = [page(items, PageQuery(limit=limit, order=order))]
     while pages[-1]["has_more"]:
-        pages.append(page(items, after=pages[-1]["last_id"], limit=limit, order=order))
+        pages.append(page(items, PageQuery(after=pages[-1]["last_id"], limit=limit, order=order)))
     return [each["data"] for each in pages]
 
 
@@ -50,7 +50,7 @@ def test_all_pages_but_the_last_are_full_and_none_is_empty(names: list[str], lim
 
 
 def test_a_page_is_a_list_object() -> None:
-    assert page(ITEMS, after="b", limit=2, order="asc") == {
+    assert page(ITEMS, PageQuery(after="b", limit=2, order="asc")) == {
         "object": "list",
         "data": [{"id": "c"}, {"id": "d"}],
         "first_id": "c",
@@ -60,7 +60,7 @@ def test_a_page_is_a_list_object() -> None:
 
 
 def test_an_empty_page_has_no_ids() -> None:
-    assert page([], after=None, limit=20, order="desc") == {
+    assert page([], PageQuery(limit=20, order="desc")) == {
         "object": "list",
         "data": [],
         "first_id": None,
@@ -70,7 +70,7 @@ def test_an_empty_page_has_no_ids() -> None:
 
 
 def test_of_items_with_one_id_the_newest_is_listed() -> None:
-    listed = page([{"id": "a", "text": "old"}, {"id": "a", "text": "new"}], after=None, limit=20, order="asc")
+    listed = page([{"id": "a", "text": "old"}, {"id": "a", "text": "new"}], PageQuery(limit=20, order="asc"))
 
     assert listed["data"] == [{"id": "a", "text": "new"}]
 
@@ -78,14 +78,14 @@ def test_of_items_with_one_id_the_newest_is_listed() -> None:
 def test_paging_leaves_the_items_as_they_are() -> None:
     items = list(ITEMS)
 
-    page(items, after=None, limit=2, order="desc")
+    page(items, PageQuery(limit=2, order="desc"))
 
     assert items == ITEMS
 
 
 def test_an_unknown_after_is_refused() -> None:
     with pytest.raises(InvalidRequestError) as caught:
-        page(ITEMS, after="unknown", limit=20, order="asc")
+        page(ITEMS, PageQuery(after="unknown", limit=20, order="asc"))
 
     assert (caught.value.status, caught.value.param) == (400, "after")
 

@@ -1,0 +1,194 @@
+"""From the bytes of a chat server to the bytes of a Responses stream."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import replay
+from replay import cut, parse, sse, stop, stream_of, text, transcoder_of
+
+from responses_middleware.errors import UpstreamConnectionError, UpstreamError, UpstreamProtocolError
+
+ERROR = {"error": {"message": "No", "code": 429}}
+ANSWER = sse(text("a"), text("b"), stop())
+
+
+def kinds(out: bytes) -> list[str]:
+    return [event["type"].removeprefix("response.") for event in parse(out)]
+
+
+# -- before the first event
+@pytest.mark.parametrize(
+    "body", [sse(ERROR), sse(ERROR, text("a")), json.dumps(ERROR).encode(), json.dumps([ERROR]).encode() + b"\n"]
+)
+def test_an_error_in_front_is_raised_with_its_status(body: bytes) -> None:
+    transcoder = transcoder_of(stream_of())
+
+    with pytest.raises(UpstreamError, match="No") as raised:
+        transcoder.feed(body) + transcoder.finish()
+
+    assert raised.value.status == 429
+    assert not transcoder.begun
+
+
+@pytest.mark.parametrize("body", [b"data: not JSON\n\n", b"{}", b"[]", b'{"result": 1}\n', b'{"choices": ['])
+def test_what_is_no_answer_is_raised(body: bytes) -> None:
+    transcoder = transcoder_of(stream_of())
+
+    with pytest.raises(UpstreamProtocolError):
+        transcoder.feed(body) + transcoder.finish()
+
+
+def test_a_broken_connection_in_front_is_raised() -> None:
+    error = UpstreamConnectionError("gone")
+
+    with pytest.raises(UpstreamConnectionError):
+        transcoder_of(stream_of()).finish(error)
+
+
+def test_a_quiet_stream_may_begin_early() -> None:
+    transcoder = transcoder_of(stream_of())
+
+    assert kinds(transcoder.begin()) == ["created", "in_progress"]
+    assert transcoder.begin() == b""
+    assert kinds(transcoder.feed(sse(text("a"), done=False)))[0] == "output_item.added"
+
+
+@pytest.mark.parametrize("body", [sse(ERROR), b"data: not JSON\n\n", b"[]"])
+def test_an_error_behind_the_beginning_fails_the_response(body: bytes) -> None:
+    transcoder = transcoder_of(stream_of())
+    transcoder.begin()
+
+    out = transcoder.feed(body) + transcoder.finish() + transcoder.last_frames()
+
+    assert kinds(out) == ["error", "failed"]
+
+
+# -- the end
+def test_the_terminal_event_is_written_apart() -> None:
+    transcoder = transcoder_of(stream_of())
+
+    out = transcoder.feed(ANSWER)
+
+    assert transcoder.ended
+    assert kinds(out)[-1] == "output_item.done"
+    assert kinds(transcoder.last_frames()) == ["completed"]
+
+
+def test_what_was_changed_in_the_terminal_event_is_written() -> None:
+    transcoder = transcoder_of(stream_of())
+    transcoder.feed(ANSWER)
+    assert transcoder.terminal is not None
+    transcoder.terminal["response"]["store"] = False
+
+    assert parse(transcoder.last_frames())[0]["response"]["store"] is False
+
+
+def test_an_end_mark_of_ours_is_an_option() -> None:
+    transcoder = transcoder_of(stream_of(), done_sentinel=True)
+    transcoder.feed(ANSWER)
+
+    assert transcoder.last_frames().endswith(b"}\n\ndata: [DONE]\n\n")
+
+
+@pytest.mark.parametrize("late", [sse(text("late")), sse(ERROR), b"garbage", ANSWER])
+def test_nothing_counts_behind_the_servers_end_mark(late: bytes) -> None:
+    transcoder = transcoder_of(stream_of())
+
+    out = transcoder.feed(ANSWER + late) + transcoder.feed(late) + transcoder.finish()
+
+    assert "late" not in out.decode()
+    assert kinds(transcoder.last_frames()) == ["completed"]
+
+
+@pytest.mark.parametrize("mark", [b"data: [DONE]\n\n", b"data:[DONE]\n\n", b"data: [DONE] \n\n", b"data: [DONE]"])
+def test_the_end_mark_comes_in_any_form(mark: bytes) -> None:
+    events = replay.transcoded([sse(text("a"), done=False) + mark])
+
+    assert events[-1]["type"] == "response.completed"
+
+
+@pytest.mark.parametrize("rest", [b"data: {", b'data: {"choices":[{"delta":{"content":"b', b"data: [DON"])
+def test_a_cut_frame_fails_the_response(rest: bytes) -> None:
+    events = replay.transcoded([sse(text("a"), done=False) + rest])
+
+    assert events[-1]["type"] == "response.failed"
+    assert events[-1]["response"]["output"][0]["content"][0]["text"] == "a"
+
+
+# -- between
+def test_comments_are_no_progress() -> None:
+    transcoder = transcoder_of(stream_of())
+
+    transcoder.feed(b": ping\n\ndata: : ping\n\n" + sse(text("a"), done=False))
+
+    assert transcoder.frames_read == 1
+
+
+def test_comments_sent_as_data_say_nothing() -> None:
+    events = replay.transcoded([b"data: : OPENROUTER PROCESSING\n\n" + ANSWER])
+
+    assert events[-1]["response"]["output"][0]["content"][0]["text"] == "ab"
+
+
+@pytest.mark.parametrize(
+    ("limits", "body"),
+    [({"max_frame": 20}, ANSWER), ({"max_document": 20}, json.dumps({"choices": [] * 9, "x": "y" * 20}).encode())],
+)
+def test_what_is_too_large_is_refused(limits: dict[str, int], body: bytes) -> None:
+    with pytest.raises(UpstreamProtocolError, match="20 bytes"):
+        replay.transcoded([body], limits=limits)
+
+
+def test_a_frame_that_is_too_large_later_fails_the_response() -> None:
+    events = replay.transcoded([sse(text("a"), text("x" * 1000))], limits={"max_frame": 500})
+
+    assert events[-1]["type"] == "response.failed"
+    assert "500 bytes" in events[-1]["response"]["error"]["message"]
+
+
+def test_the_observer_sees_every_event_once() -> None:
+    seen: list[dict[str, Any]] = []
+
+    events = replay.transcoded(cut(ANSWER, 50), limits={"observe": seen.append})
+
+    assert seen == events
+
+
+def test_a_silent_transcoder_writes_nothing_and_knows_the_response() -> None:
+    assert replay.folded(ANSWER)["output"][0]["content"][0]["text"] == "ab"
+
+
+# -- the fast path
+def test_reads_that_only_add_text_are_copied() -> None:
+    transcoder = transcoder_of(stream_of())
+    for words in ("a", "b"):
+        transcoder.feed(sse(text(words), done=False))
+
+    copied = transcoder.copy(sse(text('"é\n'), done=False))
+
+    assert copied is not None
+    assert parse(copied)[0]["delta"] == '"é\n'
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        sse(text(""), done=False),
+        sse(stop(), done=False),
+        sse(text("c"), text("d"), done=False),
+        sse(text("c"), done=False)[:-1],
+        b": ping\n\n",
+        sse(text("\ud83d"), done=False),
+        sse(text("é"), done=False).replace("é".encode(), b"\xc3"),
+        b"",
+    ],
+)
+def test_any_other_read_is_not_copied(data: bytes) -> None:
+    transcoder = transcoder_of(stream_of())
+    for words in ("a", "b"):
+        transcoder.feed(sse(text(words), done=False))
+
+    assert transcoder.copy(data) is None
