@@ -24,7 +24,6 @@ class Lifespan:
         self._aclose = aclose
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self._supervisor.is_draining = False  # tests start one app again and again
         async with self._supervisor.running():
             await self._pass_on(scope, receive, send)
 

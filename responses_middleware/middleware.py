@@ -11,10 +11,11 @@ from .dialects import Dialect
 from .endpoints.cancel import cancel
 from .endpoints.create import create
 from .endpoints.delete import delete
-from .endpoints.exchange import ClientLeftError, send_error
+from .endpoints.exchange import ClientLeftError
 from .endpoints.input_items import input_items
 from .endpoints.retrieve import retrieve
 from .endpoints.websocket import refuse
+from .engine.replies import send_error
 from .engine.runtime import Options, Runtime
 from .engine.turns import Connection
 from .errors import ConfigurationError, MethodNotAllowedError, NotFoundError, ResponsesError, UpstreamError

@@ -9,18 +9,14 @@ import anyio
 from .. import _json
 from ..errors import (
     InvalidRequestError,
-    MethodNotAllowedError,
-    OverloadedError,
     RequestTimeoutError,
     RequestTooLargeError,
-    ResponsesError,
-    UpstreamError,
 )
 from ..options import Limits
 from ..upstream.decoding import decode_request_body
 
 if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import Receive, Scope
 
 
 class ClientLeftError(Exception):
@@ -48,7 +44,7 @@ async def read_json(scope: Scope, receive: Receive, limits: Limits) -> Any:
 
 async def _read_body(headers: dict[bytes, bytes], receive: Receive, limits: Limits) -> bytes:
     length = headers.get(b"content-length", b"")
-    if length.isdigit() and int(length) > limits.max_request_bytes:
+    if length.isdigit() and (len(length) > 18 or int(length) > limits.max_request_bytes):
         raise RequestTooLargeError(limits.max_request_bytes)
     pieces: list[bytes] = []
     room = limits.max_request_bytes
@@ -67,25 +63,3 @@ async def _read_body(headers: dict[bytes, bytes], receive: Receive, limits: Limi
             raise RequestTooLargeError(limits.max_request_bytes)
         more = message.get("more_body", False)
     return b"".join(pieces)
-
-
-async def send_json(
-    send: Send, value: Any, *, status: int = 200, headers: list[tuple[bytes, bytes]] | None = None
-) -> None:
-    """Answer with one JSON value."""
-    body = _json.dumps(value)
-    all_headers = [*(headers or []), (b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": status, "headers": all_headers})
-    await send({"type": "http.response.body", "body": body, "more_body": False})
-
-
-async def send_error(send: Send, error: ResponsesError) -> None:
-    """Answer with an OpenAI error object, and with the headers that clients act on."""
-    headers: list[tuple[bytes, bytes]] = []
-    if isinstance(error, UpstreamError):
-        headers = error.headers
-    elif isinstance(error, MethodNotAllowedError):
-        headers = [(b"allow", error.allowed.encode())]
-    elif isinstance(error, OverloadedError):
-        headers = [(b"retry-after", b"%d" % error.retry_after)]
-    await send_json(send, error.body(), status=error.status, headers=headers)

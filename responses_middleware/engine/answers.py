@@ -21,6 +21,7 @@ from ..stream.frames import KEEPALIVE
 from ..stream.transcoder import Transcoder
 from ..translate.failure import from_error_body
 from ..upstream.headers import answer_headers
+from .replies import send_error
 from .watch import Pulse
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Answer:
         transcoder: reads the answer.
         headers: of ours, sent beside those of the upstream.
         keep: stores the finished response; called before the client can learn that it is finished.
+        asks_again: whether a refusal will be asked otherwise; if not, the client is told at once, whatever the app
+            still does.
     """
 
     def __init__(
@@ -52,9 +55,11 @@ class Answer:
         same_origin: bool,
         limits: Limits,
         keep: Keep,
+        asks_again: Callable[[UpstreamError], bool],
     ) -> None:
         self.transcoder = transcoder
-        self.error: UpstreamError | None = None  # instead of an answer; nothing was sent
+        self.error: UpstreamError | None = None  # instead of an answer
+        self.is_asked_again = False
         self.begun = False  # something was sent
         self.finished = False
         self.abandoned = False
@@ -65,6 +70,7 @@ class Answer:
         self._same_origin = same_origin
         self._limits = limits
         self._keep = keep
+        self._asks_again = asks_again
         self._status = 0
         self._headers: Headers = []
         self._error_body: list[bytes] | None = None
@@ -92,20 +98,28 @@ class Answer:
             self._error_room -= len(data)
             if self._error_room <= 0:
                 self.abandoned = True
-                self.refuse()
+                await self.refuse()
 
     async def end(self) -> None:
         if self._error_body is not None:
-            self.refuse()
+            await self.refuse()
         else:
             await self.conclude(None)
 
     # -- for the engine
-    def refuse(self) -> None:
+    async def refuse(self) -> None:
         """Take what was read of the upstream's refusal as the error."""
         body = b"".join(self._error_body or [])
-        self.error = from_error_body(self._status, body, self._headers)
-        self.finished = True
+        await self._refused(from_error_body(self._status, body, self._headers))
+
+    async def _refused(self, error: UpstreamError) -> None:
+        """There is no answer: tell the client, unless the same is asked otherwise."""
+        error.headers = error.headers or self._headers
+        self.error, self.finished = error, True
+        self.is_asked_again = self._asks_again(error)
+        if not self.is_asked_again:
+            self.begun = self._pulse.finished = True
+            await send_error(self._deliver, error)
 
     @property
     def is_refused(self) -> bool:
@@ -171,7 +185,7 @@ class StreamedAnswer(Answer):
         try:
             out = transcoder.feed(data)
         except UpstreamError as error:  # in the first frame: it can still be a status
-            self._refuse_with(error)
+            await self._refused(error)
             return
         if transcoder.frames_read != read:
             pulse.progress = now
@@ -186,7 +200,7 @@ class StreamedAnswer(Answer):
         try:
             out = self.transcoder.finish(error)
         except UpstreamError as failure:
-            self._refuse_with(failure)
+            await self._refused(failure)
             return
         await self._finish(out)
 
@@ -199,10 +213,6 @@ class StreamedAnswer(Answer):
         finally:
             commenting, self._commenting = self._commenting, None
             commenting.set()
-
-    def _refuse_with(self, error: UpstreamError) -> None:
-        error.headers = error.headers or self._headers
-        self.error, self.finished = error, True
 
     async def _finish(self, out: bytes) -> None:
         await self._keep_response()
@@ -237,7 +247,11 @@ class WholeAnswer(Answer):
 
     async def _answer(self, data: bytes, now: float) -> None:
         read = self.transcoder.frames_read
-        self.transcoder.feed(data)
+        try:
+            self.transcoder.feed(data)
+        except UpstreamError as error:
+            await self._refused(error)
+            return
         if self.transcoder.frames_read != read:
             self._pulse.progress = now
         if self.transcoder.ended:
@@ -246,16 +260,22 @@ class WholeAnswer(Answer):
     async def conclude(self, error: ResponsesError | None) -> None:
         if self.finished:
             return
-        self.transcoder.finish(error)
+        try:
+            self.transcoder.finish(error)
+        except UpstreamError as failure:
+            await self._refused(failure)
+            return
         await self._finish()
 
     async def _finish(self) -> None:
         terminal, failure = self.transcoder.terminal, self.transcoder.stream.failure
-        if failure is not None or terminal is None:  # nothing was sent: it can still be a status, which clients act on
+        if isinstance(failure, UpstreamError):  # nothing was sent: it can still be a status, which clients act on
+            await self._refused(failure)
+            return
+        if failure is not None or terminal is None:
             raise failure or UpstreamProtocolError("the upstream's answer is empty")
         await self._keep_response()
-        self.finished = self._pulse.finished = True
-        self.begun = True
+        self.begun = self.finished = self._pulse.finished = True
         body = _json.dumps(terminal["response"])
         headers = self._all_headers((b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)))
         await self._deliver({"type": "http.response.start", "status": 200, "headers": headers})

@@ -41,7 +41,7 @@ class Supervisor:
         self._held: dict[Watch, Answer] = {}
         self._guests = 0
         self._loop: object = None  # the event loop that the task runs in
-        self._group: TaskGroup | None = None
+        self._running = 0
         self._busy: anyio.Event | None = None
         self._idle: anyio.Event | None = None
 
@@ -49,15 +49,20 @@ class Supervisor:
     async def running(self) -> AsyncIterator[Supervisor]:
         """Run the task as long as the block does."""
         failure: BaseException | None = None
-        async with anyio.create_task_group() as self._group:
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._look_on, group)
             self._loop = anyio.lowlevel.current_token()
-            self._group.start_soon(self._look_on)
+            self._running += 1  # two servers may run one app in a process
             try:
                 yield self
             except Exception as error:  # raised behind the group, which would wrap it
                 failure = error
-            self._loop = None
-            self._group.cancel_scope.cancel()
+            finally:
+                self._running -= 1
+                if not self._running:  # the next start may be in another event loop
+                    self._loop = self._busy = self._idle = None
+                    self.is_draining = False
+                group.cancel_scope.cancel()
         if failure is not None:
             raise failure
 
@@ -90,22 +95,23 @@ class Supervisor:
             self._note_idle()
 
     async def drain(self) -> None:
-        """Wait for the calls that are held, and end those that take too long."""
+        """Wait for the calls that are held, and end those that take too long; not while another server runs the app."""
+        if self._running > 1:
+            return
         self.is_draining = True
         self._cut_short(only_unbegun=True)
         await self._wait(self._grace)
         self._cut_short(only_unbegun=False)
         await self._wait(_LAST_WORDS)
 
-    async def _look_on(self) -> None:
-        assert self._group is not None
+    async def _look_on(self, group: TaskGroup) -> None:
         while True:
             if not self._held:  # an idle server does not wake up
-                self._busy = anyio.Event()
+                self._busy = self._busy or anyio.Event()
                 await self._busy.wait()
             await anyio.sleep(self._tick)
             for watch in list(self._held):
-                watch.look(self._group.start_soon, self._tick)
+                watch.look(group.start_soon, self._tick)
 
     def _cut_short(self, *, only_unbegun: bool) -> None:
         for watch, answer in list(self._held.items()):

@@ -67,11 +67,10 @@ class Run:
         after the client got its answer, so that the server logs it once.
         """
         await self._look_up()
-        call = self._translate()
-        answer = await self._ask(call)
-        if answer.error and self._runtime.learn(self._model, answer.error, call.payload):
-            answer = await self._ask(self._translate())
-        if answer.error:
+        answer = await self._ask(self._translate(), is_first=True)
+        if answer.is_asked_again:
+            answer = await self._ask(self._translate(), is_first=False)
+        if answer.error and not answer.begun:
             raise answer.error
         if answer.transcoder.stream.finish_reason:
             self._runtime.saw_finish()
@@ -121,11 +120,11 @@ class Run:
         )
 
     # -- the answer
-    async def _ask(self, call: ChatCall) -> Answer:
-        """One upstream call; the answer was sent, or has an error and nothing was sent."""
+    async def _ask(self, call: ChatCall, *, is_first: bool) -> Answer:
+        """One upstream call. Its answer was sent, or it has an error, told (`begun`) or not."""
         self._runtime.refuse_when_stopping()
         connection, limits, pulse = self._connection, self._runtime.options.limits, Pulse()
-        answer = self._new_answer(call, pulse)
+        answer = self._new_answer(call, pulse, is_first=is_first)
         farewell = _FAREWELL_OF_APP if self._runtime.options.same_origin else 0
         raised: Exception | None = None  # by the wrapped app, or by the way to the upstream
         with anyio.CancelScope() as scope:
@@ -143,7 +142,7 @@ class Run:
             return answer
         await self._settle(answer, watch, raised)
         if raised is not None and not isinstance(raised, ResponsesError):
-            if answer.error is None:
+            if answer.error is None or answer.begun:
                 try:
                     raise raised
                 finally:
@@ -170,7 +169,7 @@ class Run:
         if answer.finished or answer.client_gone:
             return
         if answer.is_refused:
-            answer.refuse()
+            await answer.refuse()
             return
         error = watch.verdict or _as_error(raised)
         if isinstance(error, UpstreamError):
@@ -182,7 +181,7 @@ class Run:
         except ResponsesError as failure:
             raise failure from raised
 
-    def _new_answer(self, call: ChatCall, pulse: Pulse) -> Answer:
+    def _new_answer(self, call: ChatCall, pulse: Pulse, *, is_first: bool) -> Answer:
         runtime, stream = self._runtime, bool(self._request.get("stream"))
         options = runtime.options
         machine = self._new_stream(call)
@@ -203,6 +202,7 @@ class Run:
             same_origin=options.same_origin,
             limits=options.limits,
             keep=self._keep,
+            asks_again=lambda error: is_first and runtime.learn(self._model, error, call.payload),
         )
 
     async def _keep(self, response: dict[str, Any]) -> None:

@@ -259,6 +259,8 @@ class ResponseStream:
             self._SAYS[kind](self, *what)
 
     def _finished(self, reason: str) -> None:
+        if self.finish_reason and outcome_of(reason) == "completed":
+            return  # a second one takes back no cut
         self.finish_reason = reason
         if outcome_of(reason) == "failed":
             self.failure = UpstreamError(f"the upstream ended the answer with '{reason}'", code="server_error")
@@ -365,13 +367,15 @@ class ResponseStream:
     # -- the end
     def _fault_of_end(self, done: bool) -> ResponsesError | None:
         """Why this end is no regular one."""
-        if not self.finish_reason and not done:
+        if not self.finish_reason and not (done and (self._output or self._line)):
             return UpstreamError("the upstream's answer ended before it was complete", code="server_error")
         if not self.finish_reason and self._expects_finish:
             return UpstreamError("the upstream's answer ended without a finish reason", code="server_error")
         if outcome_of(self.finish_reason or "stop") != "completed":
             return None
         calls = [item for item in self._line if isinstance(item, OpenCall)]
+        if not self.finish_reason and not all(call.is_whole for call in calls):  # llama-cpp-python cuts answers so
+            return UpstreamError("the upstream's answer ended before a tool call was complete", code="server_error")
         if any(not call.name for call in calls):
             return UpstreamError("the upstream's answer has a tool call without a name", code="server_error")
         if any(call.was_cut for call in calls):

@@ -51,10 +51,12 @@ class OpenCall(OpenItem):
 
     @property
     def was_cut(self) -> bool:
-        """Whether the arguments began as an object and did not end as one."""
+        """Whether the arguments began as JSON and did not end as such."""
         self._settle()
         self._look()
-        return self._scanner.is_cut
+        body = self._body
+        text = body.flow.text() if isinstance(body, _FunctionBody) and self.index is not None else ""
+        return self._scanner.is_cut or (text.lstrip()[:1] in ('"', "[") and not _is_json(text))
 
     @property
     def flow(self) -> Flow | None:
@@ -233,6 +235,14 @@ def _named(body: _Body, fields: Item) -> Item:
     if body.binding.namespace:
         item["namespace"] = body.binding.namespace
     return item
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _checksum(text: str, start: int) -> int:

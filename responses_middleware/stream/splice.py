@@ -46,6 +46,7 @@ _COUNT = rb"(?:0|[1-9]\d{0,17}+)(?![\d.eE])"  # as JSON writes an integer; the m
 _PADDING = re.compile(rb'"[0-9A-Za-z]*"\Z')
 _PROBE = "\u2603 probe"
 _REPEATABLE = frozenset({"text", "reasoning", "refusal", "call", "usage", "tier"})
+_LONGEST = 4096  # bytes around the text; a pattern with holes takes long to make for more
 _PATIENCE = 32  # frames to learn from in vain: these are all different
 
 
@@ -79,7 +80,12 @@ class Splice:
         text = event["delta"]
         for literal in {encode_basestring_ascii(text).encode(), encode_basestring(text).encode("utf-8", "replace")}:
             before, found, behind = payload.partition(literal)
-            if found and literal not in behind and _grows_by(payload, text, before, behind):
+            if (
+                found
+                and len(payload) - len(literal) <= _LONGEST
+                and literal not in behind
+                and _grows_by(payload, text, before, behind)
+            ):
                 self._remember(flow, b"data: " + before, behind + b"\n\n")
                 return
 
@@ -93,10 +99,10 @@ class Splice:
         literal = match[0]
         if len(literal) == 2 or not (literal.isascii() or _is_text(literal)):
             return None
-        outbox = self._outbox
-        if outbox.room < len(literal):  # too much output: the machine reads this frame, and says so
+        outbox, size = self._outbox, len(literal) - 2 if b"\\" not in literal else _length(literal)
+        if outbox.room < size:  # too much output: the machine reads this frame, and says so
             return None
-        outbox.room -= len(literal)
+        outbox.room -= size
         outbox.sequence = (number := outbox.sequence) + 1
         self._literals.append(literal)
         return self._template % (literal, number)
@@ -105,7 +111,7 @@ class Splice:
         """Copy the frames that fit, from `start` on; where the first that does not fit begins."""
         literals: list[bytes] = []
         at = (self._match_holes if self._frame else self._match)(data, start, literals)
-        outbox, size = self._outbox, sum(map(len, literals))
+        outbox, size = self._outbox, sum(map(_length, literals))
         if not literals or outbox.room < size:
             return start
         out += [self._template % (literal, outbox.sequence + place) for place, literal in enumerate(literals)]
@@ -156,6 +162,11 @@ class Splice:
         if at > start:
             self._last = data[begin + 6 : at]  # without `data: `
         return at
+
+
+def _length(literal: bytes) -> int:
+    """About as many characters as the text has."""
+    return len(literal) - 2 - 5 * literal.count(b"\\u")
 
 
 def _is_text(literal: bytes) -> bool:

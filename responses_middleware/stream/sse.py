@@ -11,6 +11,10 @@ from ..errors import UpstreamProtocolError
 _BOM = b"\xef\xbb\xbf"
 
 
+class NamedError(bytes):
+    """The data of a frame that its server named `error`."""
+
+
 class SSEDecoder:
     """Split a byte stream into the `data` payloads of its SSE frames.
 
@@ -27,6 +31,7 @@ class SSEDecoder:
         self._data: list[bytes] = []  # data lines of the unfinished frame
         self._data_size = 0
         self._after_cr = False
+        self._is_error = False  # the unfinished frame has the name `error`
         self._first_line = True
         self._max_frame = max_frame
 
@@ -75,11 +80,13 @@ class SSEDecoder:
                 self._add(line[6:] if line.startswith(b"data: ") else line[5:])
             elif line == b"data":
                 self._add(b"")
-            elif not line and self._data:
+            elif line.startswith(b"event:"):
+                self._is_error = line[6:].strip() == b"error"
+            elif not line:
                 payload = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
-                self._data, self._data_size = [], 0
                 if payload.strip(b"\n"):
-                    payloads.append(payload)
+                    payloads.append(NamedError(payload) if self._is_error else payload)
+                self._data, self._data_size, self._is_error = [], 0, False
         return payloads
 
     def _add(self, value: bytes) -> None:

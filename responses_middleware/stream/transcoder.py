@@ -8,12 +8,13 @@ from functools import partial
 from .. import _json
 from ..errors import ResponsesError, UpstreamProtocolError
 from ..translate.completion import to_chunk
-from ..translate.failure import find_failure
+from ..translate.failure import find_failure, named_failure
 from .body import AnswerBody
 from .events import Event
 from .frames import DONE, to_frame
 from .machine import ResponseStream
 from .splice import Splice
+from .sse import NamedError
 
 _END = b"[DONE]"
 
@@ -136,9 +137,13 @@ class Transcoder:
             raise UpstreamProtocolError("a frame of the upstream is not JSON") from error
         if self._body.framing == "document":
             chunk = self._whole(chunk)
-        if not self.begun and (failure := find_failure(chunk)):
+        failure = named_failure(chunk) if type(payload) is NamedError else find_failure(chunk)
+        if failure and not self.begun:
             raise failure
         self._start(out)
+        if failure and type(payload) is NamedError:
+            self._end(out, error=failure)
+            return
         events = self.stream.feed(chunk)
         out += self._frames(events)
         if self._splice and self._body.between_frames:

@@ -16,7 +16,7 @@ def to_chunk(completion: object) -> dict[str, Any]:
         raise UpstreamProtocolError("the upstream's answer is no chat completion")
     choices = completion.get("choices")
     if isinstance(choices, list) and choices and all(_says_something(choice) for choice in choices):
-        return {**completion, "choices": _ended([_as_delta(choice) for choice in choices])}
+        return {**completion, "choices": [_as_delta(choice) for choice in _ended(choices)]}
     if "response" in completion or "tool_calls" in completion:  # Cloudflare's own form
         return {**completion, "finish_reason": _reason(completion) or "stop"}
     raise UpstreamProtocolError("the upstream's answer is no chat completion")
@@ -32,10 +32,17 @@ def _as_delta(choice: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ended(choices: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A whole answer has ended, whether the server says how or not; several choices may be one answer (Copilot)."""
-    if any(_reason(choice) for choice in choices):
+    """A whole answer has ended, whether the server says how or not; several choices may be one answer (Copilot).
+
+    A chunk is none: one that came alone is the beginning of an answer that was cut.
+    """
+    if any(_reason(choice) for choice in choices) or not any(_is_whole(choice) for choice in choices):
         return choices
     return [{**choices[0], "finish_reason": "stop"}, *choices[1:]]
+
+
+def _is_whole(choice: dict[str, Any]) -> bool:
+    return isinstance(choice.get("message"), dict) or isinstance(choice.get("text"), str)
 
 
 def _reason(source: dict[str, Any]) -> str | None:

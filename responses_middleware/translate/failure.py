@@ -64,18 +64,36 @@ def find_failure(chunk: object) -> UpstreamError | None:
         return None
     if error := chunk.get("error"):
         return _from_error(error, status=None)
-    if chunk.get("choices"):
-        return None
+    if choices := chunk.get("choices"):
+        return _failure_in(choices)
     base = chunk.get("base_resp")
     if isinstance(base, dict) and isinstance(base.get("status_code"), int) and base["status_code"] != 0:
         status = _MINIMAX_STATUS.get(base["status_code"], 502)
         return UpstreamError(_message(base.get("status_msg")), status=status, code=_code_for(status))
-    if chunk.get("object") == "error" or chunk.get("type") == "error":
-        return _from_error(chunk, status=None)
+    if chunk.get("object") == "error" or chunk.get("type") == "error" or chunk.get("success") is False:
+        errors = chunk.get("errors")  # Cloudflare: {"success": false, "errors": [{"code": …, "message": …}]}
+        return _from_error(errors[0] if isinstance(errors, list) and errors else chunk, status=None)
+    if chunk.get("error_code") and isinstance(chunk.get("error_msg"), str):  # Baidu
+        return _from_error({"message": chunk["error_msg"], "code": chunk["error_code"]}, status=None)
     if "detail" in chunk and "response" not in chunk:
         return _from_error(chunk, status=None)
     if isinstance(chunk.get("message"), str) and not chunk.keys() & {"usage", "response", "tool_calls", "delta"}:
         return _from_error(chunk, status=None)
+    return None
+
+
+def named_failure(payload: object) -> UpstreamError:
+    """The error in a frame that its server named `error`, whatever it holds."""
+    return find_failure(payload) or _from_error(payload, status=None)
+
+
+def _failure_in(choices: Any) -> UpstreamError | None:
+    """An error inside a choice or its delta."""
+    for choice in choices if isinstance(choices, list) else ():
+        delta = choice.get("delta") if isinstance(choice, dict) else None
+        for place in (choice, delta):
+            if isinstance(place, dict) and (error := place.get("error")):
+                return _from_error(error, status=None)
     return None
 
 

@@ -60,6 +60,9 @@ def pair(items: Sequence[Item], left_out: LeftOut) -> Pairs:
                 why = f"No tool call found for function call output with call_id {named}."
                 left_out.refuse(InvalidRequestError(why, param="input"))
             else:
+                if call in pairs.outputs:
+                    why = f"The call {quote(call_id_of(item))} has two outputs, of which the last one is carried"
+                    left_out.hint(item["type"], at=("input", position), why=why)
                 pairs.outputs[call] = position
     for position in calls.unanswered():
         pairs.orphans.add(position)

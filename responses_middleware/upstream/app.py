@@ -28,6 +28,7 @@ EXTENSIONS_OF_THE_CONNECTION = frozenset(
 )
 """What an app may use to answer past our `send`, or beside the body: not offered to it."""
 
+_MOST_ABSORBED = 100  # messages behind `[DONE]`: a comment or a last usage frame is usual, an endless stream is none
 _PLAIN_SCHEMES = {"ws": "http", "wss": "https"}
 
 
@@ -103,7 +104,7 @@ def _inner_receive(call: UpstreamCall, answer: _Answer) -> Receive:
 class _Answer:
     """Turn the app's messages into calls of the sink."""
 
-    __slots__ = ("_decoder", "_ended", "_sink", "_started", "broken_off", "failure")
+    __slots__ = ("_absorbed", "_decoder", "_ended", "_sink", "_started", "broken_off", "failure")
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
@@ -111,6 +112,7 @@ class _Answer:
         self._started = False
         self._ended = False
         self.failure: Exception | None = None
+        self._absorbed = 0
         self.broken_off = False  # the app went on behind the end, and was told
 
     @property
@@ -122,7 +124,8 @@ class _Answer:
         if self.failure is not None:
             raise self.failure
         if self._ended or self._sink.finished:
-            if self._sink.abandoned and message.get("more_body"):
+            self._absorbed += bool(message.get("more_body"))
+            if message.get("more_body") and (self._sink.abandoned or self._absorbed > _MOST_ABSORBED):
                 self.broken_off = True
                 raise AbandonedError("the rest of this answer goes nowhere")
             return

@@ -59,14 +59,22 @@ class HttpUpstream:
             await close(response)
 
     async def relay(
-        self, method: str, url: str, headers: Headers, content: bytes | AsyncIterable[bytes] | None
+        self,
+        method: str,
+        url: str,
+        headers: Headers,
+        content: bytes | AsyncIterable[bytes] | None,
+        *,
+        with_key: bool = True,
     ) -> httpx.Response:
         """Pass a client's request on to a URL of `self.base`, all waits within `idle_timeout`.
+
+        `with_key` is False for what lies beside the base: the key is for the API, not for what else the server has.
 
         The answer is read with `transport.read` and closed with `transport.close`. Raises UpstreamConnectionError,
         UpstreamTimeoutError.
         """
-        relayed = relayed_request_headers(headers, self._api_key)
+        relayed = relayed_request_headers(headers, self._api_key if with_key else None)
         return await self._open(method, url, relayed, content, read_timeout=self.limits.idle_timeout)
 
     async def aclose(self) -> None:

@@ -74,7 +74,10 @@ class PassThrough:
     async def _relay(self, scope: Scope, url: str, body: _ClientBody, send: Send) -> None:
         try:
             content = await body.content()
-            response = await self._upstream.relay(scope["method"], url, list(scope["headers"]), content)
+            is_api = self._is_api(_path(scope))
+            response = await self._upstream.relay(
+                scope["method"], url, list(scope["headers"]), content, with_key=is_api
+            )
         except ResponsesError as error:
             if not body.is_gone:
                 body.answered = True
@@ -98,7 +101,7 @@ class PassThrough:
             raise MethodNotAllowedError(method, scope["path"], allowed="another method")
         query = quote(scope.get("query_string", b"").decode("latin-1"), safe=_QUERY_SAFE)
         url = self._url(path, query)
-        # No way out of the base. Servers hand on what clients write where the path belongs ("@other.host/x"), and behind
+        # No way out of the base. Servers hand on what clients write where the path belongs ("@other.host/x"); behind
         # the origin that would be another host, which would get the key.
         if url is None or not path.startswith("/") or {".", ".."} & set(_slash.split(unquote(path))):
             raise NotFoundError(f"Invalid URL ({method} {scope['path']})")
@@ -106,9 +109,12 @@ class PassThrough:
             raise InvalidRequestError("The URL of the request is too long.")
         return url
 
+    def _is_api(self, path: str) -> bool:
+        return path == self._prefix or path.startswith(self._prefix + "/")
+
     def _url(self, path: str, query: str) -> str | None:
         base, prefix = self._upstream.base, self._prefix
-        if path == prefix or path.startswith(prefix + "/"):
+        if self._is_api(path):
             return base.join(path.removeprefix(prefix), query)
         return base.beside(prefix, path, query)
 

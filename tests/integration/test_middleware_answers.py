@@ -64,6 +64,18 @@ async def test_json_where_a_stream_was_asked_for_is_streamed() -> None:
     assert exchange.text == "Hello"
 
 
+@pytest.mark.parametrize("content_type", [b"application/x-ndjson", b"application/json", b"text/event-stream"])
+@pytest.mark.parametrize("end", [b"", b"\n"])
+async def test_one_line_where_a_stream_was_asked_for_is_streamed(content_type: bytes, end: bytes) -> None:
+    line = frame("Hello", finish="stop").removeprefix(b"data: ").strip() + end
+    app = ChatApp(Reply([line], headers=[(b"content-type", content_type)]))
+
+    exchange = await ask(ResponsesMiddleware(app), stream=True)
+
+    assert exchange.kinds.count("response.output_text.delta") == 1
+    assert (exchange.kinds[-1], exchange.text) == ("response.completed", "Hello")
+
+
 async def test_a_stream_where_json_was_asked_for_is_folded() -> None:
     exchange = await ask(ResponsesMiddleware(ChatApp(HELLO)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import pytest
 from asgi_client import Exchange, ask, request
 from chat_app import DONE, SSE, ChatApp, Reply, call_frame, completion, frame, frames, read_body, streamed, whole
@@ -35,6 +36,16 @@ async def failing(exchange: Exchange, fault: Exception) -> Exchange:
 
 def raising(fault: Exception) -> ASGIApp:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        raise fault
+
+    return app
+
+
+def raising_behind(reply: Reply, fault: Exception) -> ASGIApp:
+    """An app whose background work fails."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await ChatApp(reply)(scope, receive, send)
         raise fault
 
     return app
@@ -209,6 +220,17 @@ async def test_a_call_that_was_cut_is_never_completed() -> None:
     assert "response.output_item.done" not in exchange.kinds
 
 
+async def test_a_call_that_a_done_cuts_without_a_finish_reason_is_never_completed() -> None:
+    cut = frame(tool_calls=[{"index": 0, "id": "call_1", "function": {"name": "f", "arguments": '{"path": "/et'}}])
+    tools = [{"type": "function", "name": "f", "parameters": {"type": "object"}}]
+
+    exchange = await ask(ResponsesMiddleware(ChatApp(streamed(cut, DONE))), stream=True, tools=tools)
+
+    assert exchange.kinds[-1] == "response.failed"
+    assert [item["status"] for item in exchange.response["output"]] == ["incomplete"]
+    assert "response.output_item.done" not in exchange.kinds
+
+
 async def test_a_whole_call_is_completed() -> None:
     tools = [{"type": "function", "name": "f", "parameters": {"type": "object"}}]
     app = ChatApp(streamed(call_frame("f", {"a": 1}), frame(finish="tool_calls"), DONE))
@@ -250,6 +272,30 @@ async def test_a_later_frame_with_an_error_fails_the_response() -> None:
     assert exchange.text == "Hel"
 
 
+IN_BAND = {
+    "in a choice": b'data: {"choices": [{"index": 0, "delta": {}, "error": {"message": "out of memory"}}]}\n\n',
+    "without success": b'data: {"success": false, "message": "out of memory"}\n\n',
+    "as error_code": b'data: {"error_code": 18, "error_msg": "out of memory"}\n\n',
+    "by name": b'event: error\ndata: "out of memory"\n\n',
+}
+
+
+@pytest.mark.parametrize("error", IN_BAND.values(), ids=IN_BAND)
+async def test_an_error_in_any_later_frame_fails_the_response(error: bytes) -> None:
+    exchange = await ask(ResponsesMiddleware(ChatApp(streamed(frame("Hel"), error, DONE))), stream=True)
+
+    assert exchange.kinds[-2:] == ["error", "response.failed"]
+    assert (exchange.text, exchange.response["error"]["message"]) == ("Hel", "out of memory")
+
+
+@pytest.mark.parametrize("error", IN_BAND.values(), ids=IN_BAND)
+@pytest.mark.parametrize("stream", [True, False])
+async def test_an_error_in_any_first_frame_is_a_status(error: bytes, stream: bool) -> None:
+    exchange = await ask(ResponsesMiddleware(ChatApp(streamed(error, DONE))), stream=stream)
+
+    assert (exchange.status, exchange.error["message"]) == (502, "out of memory")
+
+
 async def test_a_frame_that_is_not_json_fails_the_response() -> None:
     exchange = await ask(
         ResponsesMiddleware(ChatApp(streamed(frame("Hel"), b"data: {oops\n\n", *frames("lo")))), stream=True
@@ -286,6 +332,48 @@ async def test_a_refusal_names_our_parameters() -> None:
     exchange = await ask(ResponsesMiddleware(ChatApp(whole(error, status=400))))
 
     assert exchange.error["param"] == "input"  # which item a message was made of, nobody can say
+
+
+def working_on(reply: Reply, gate: anyio.Event) -> ASGIApp:
+    """An app with background work behind its last byte."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await ChatApp(reply)(scope, receive, send)
+        await gate.wait()
+
+    return app
+
+
+REFUSALS = {
+    "a status": whole({"error": {"message": "bad"}}, status=400),
+    "a document": whole({"error": {"message": "bad", "code": 400}}),
+    "a first frame": streamed(b'data: {"error": {"message": "bad", "code": 400}}\n\n', DONE),
+}
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("reply", REFUSALS.values(), ids=REFUSALS)
+async def test_a_refusal_is_told_before_the_app_has_done_its_background_work(reply: Reply, stream: bool) -> None:
+    gate = anyio.Event()
+    middleware = ResponsesMiddleware(working_on(reply, gate))
+
+    async with Exchange(middleware, request(stream=stream)).running() as exchange:
+        await exchange.until(b"bad")
+        ended, worked = exchange.ended, gate.is_set()
+        gate.set()
+
+    assert (ended, worked) == (True, False)
+    assert (exchange.status, exchange.error["message"]) == (400, "bad")
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_a_refusal_is_told_once_when_the_app_raises_behind_it(stream: bool) -> None:
+    fault = RuntimeError(SECRET)
+    app = ResponsesMiddleware(raising_behind(whole({"error": {"message": "bad"}}, status=400), fault))
+
+    exchange = await failing(Exchange(app, request(stream=stream)), fault)
+
+    assert (exchange.status, exchange.error["message"]) == (400, "bad")
 
 
 async def test_a_traceback_of_the_app_never_reaches_the_client() -> None:

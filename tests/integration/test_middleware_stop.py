@@ -7,7 +7,8 @@ from typing import Any
 import anyio
 import pytest
 from asgi_client import Exchange, ask, request, started
-from chat_app import ChatApp, frame, frames, streamed
+from chat_app import HELLO, ChatApp, frame, frames, streamed
+from starlette.testclient import TestClient
 
 from responses_middleware import Limits, ResponsesMiddleware
 
@@ -116,3 +117,31 @@ async def test_one_app_may_be_started_again() -> None:
             answers.append((await ask(middleware, stream=True)).status)
 
     assert answers == [200, 200]
+
+
+@pytest.mark.parametrize("requests", [0, 1])
+def test_one_app_may_be_started_again_in_another_event_loop(anyio_backend: Any, requests: int) -> None:
+    middleware = ResponsesMiddleware(ChatApp())
+    with TestClient(middleware, backend=anyio_backend) as client:
+        for _ in range(requests):
+            client.post("/v1/responses", json=request())
+
+    with TestClient(middleware, backend=anyio_backend) as client:
+        answer = client.post("/v1/responses", json=request())
+
+    assert (answer.status_code, answer.json()["status"]) == (200, "completed")
+
+
+async def test_an_app_that_was_stopped_takes_requests_again() -> None:
+    app = ChatApp(streamed(frame("Hel"), anyio.Event()), HELLO)
+    middleware = stopping(app, grace=0.2)
+    async with started(middleware) as lifespan, Exchange(middleware, request(stream=True)).running() as exchange:
+        await exchange.until(b'"delta":"Hel"')
+        await lifespan.stop()
+
+    again = await ask(middleware, stream=True)
+    async with started(middleware):
+        once_more = await ask(middleware, stream=True)
+
+    assert exchange.kinds[-1] == "response.failed"
+    assert [(answer.status, answer.text) for answer in (again, once_more)] == [(200, "Hello")] * 2

@@ -266,8 +266,9 @@ async def test_what_the_upstream_says_behind_its_answer_is_not_the_answer_to_the
     assert b"stolen" not in first.body + second.body
 
 
-async def test_a_done_alone_is_an_answer_of_nothing() -> None:
+async def test_a_done_alone_is_no_answer() -> None:
     async with chat_server(http_stream(DONE)) as server:
         exchange = await ask(ResponsesProxy(server.url), stream=True)
 
-    assert (exchange.kinds[-1], exchange.text) == ("response.completed", "")
+    assert exchange.kinds[-2:] == ["error", "response.failed"]
+    assert exchange.response["output"] == []

@@ -10,7 +10,8 @@ import anyio
 import pytest
 
 from responses_middleware import Limits
-from responses_middleware.endpoints.exchange import ClientLeftError, read_json, send_error, send_json
+from responses_middleware.endpoints.exchange import ClientLeftError, read_json
+from responses_middleware.engine.replies import send_error, send_json
 from responses_middleware.errors import (
     InvalidRequestError,
     MethodNotAllowedError,

@@ -22,9 +22,14 @@ def test_the_message_becomes_a_delta_and_the_rest_stays() -> None:
 
 
 @pytest.mark.parametrize("reason", [None, "", 5, []])
-@pytest.mark.parametrize("says", [{"message": {"content": "a"}}, {"delta": {"content": "a"}}, {"text": "a"}])
+@pytest.mark.parametrize("says", [{"message": {"content": "a"}}, {"text": "a"}])
 def test_a_whole_answer_has_ended_whether_it_says_how_or_not(says: dict[str, Any], reason: Any) -> None:
     assert reasons({**says, "finish_reason": reason}) == ["stop"]
+
+
+@pytest.mark.parametrize("choice", [{"delta": {"content": "a"}}, {"delta": {"content": "a"}, "finish_reason": None}])
+def test_a_chunk_that_came_alone_has_not_ended(choice: dict[str, Any]) -> None:
+    assert reasons(choice) == [None]
 
 
 def test_one_choice_tells_how_all_have_ended() -> None:

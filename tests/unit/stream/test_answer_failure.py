@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from responses_middleware.errors import UpstreamError
-from responses_middleware.translate.failure import find_failure, from_error_body, response_error
+from responses_middleware.translate.failure import find_failure, from_error_body, named_failure, response_error
 
 GENERIC = "the upstream reported an error"
 OPENAI = {
@@ -41,6 +41,12 @@ SHAPES: dict[str, tuple[object, int, str | None, str]] = {
     "msg": ({"error": {"msg": "No"}}, 502, "server_error", "No"),
     "MiniMax": ({"base_resp": {"status_code": 1002, "status_msg": "No"}}, 429, "rate_limit_exceeded", "No"),
     "MiniMax, unknown": ({"base_resp": {"status_code": 7, "status_msg": "No"}}, 502, "server_error", "No"),
+    "in a choice": ({"choices": [{"error": {"message": "No", "code": 429}}]}, 429, "rate_limit_exceeded", "No"),
+    "in a later choice": ({"choices": [{"delta": {}}, {"error": "No"}]}, 502, "server_error", "No"),
+    "in a delta": ({"choices": [{"delta": {"error": {"message": "No", "code": "bad"}}}]}, 502, "bad", "No"),
+    "no success": ({"success": False, "message": "No"}, 502, "server_error", "No"),
+    "Cloudflare": ({"success": False, "errors": [{"code": 5007, "message": "No"}]}, 502, "server_error", "No"),
+    "Baidu": ({"error_code": 18, "error_msg": "No"}, 502, "server_error", "No"),
     "an unknown object": ({"error": {"why": "No"}}, 502, "server_error", '{"why":"No"}'),
     "a list of words": ({"error": ["No"]}, 502, "server_error", '["No"]'),
     "a small number": ({"error": 1e-8}, 502, "server_error", "1e-08"),
@@ -62,6 +68,10 @@ NO_ERRORS = {
     "an empty error": {"error": "", "choices": []},
     "MiniMax, all well": {"base_resp": {"status_code": 0, "status_msg": ""}},
     "MiniMax, beside choices": {"base_resp": {"status_code": 7}, "choices": [{"delta": {}}]},
+    "a choice with error null": {"choices": [{"error": None, "delta": {"error": None, "content": "a"}}]},
+    "choices that are none": {"choices": "error"},
+    "a success": {"success": True, "errors": [], "response": "a"},
+    "Baidu, all well": {"error_code": 0, "error_msg": "", "result": "a"},
     "a message object": {"message": {"content": "a"}},
     "Ollama's own form": {"message": "a", "usage": {}},
     "Cloudflare's own form": {"response": "a", "detail": "x"},
@@ -76,6 +86,11 @@ NO_ERRORS = {
 @pytest.mark.parametrize("chunk", NO_ERRORS.values(), ids=NO_ERRORS)
 def test_what_is_no_error_is_none(chunk: object) -> None:
     assert find_failure(chunk) is None
+
+
+@pytest.mark.parametrize("payload", [{"error": {"message": "No"}}, {"message": "No"}, {"code": "x", "msg": "No"}, "No"])
+def test_what_its_server_named_an_error_is_one_whatever_it_holds(payload: object) -> None:
+    assert named_failure(payload).message == "No"
 
 
 @pytest.mark.parametrize(

@@ -531,7 +531,7 @@ def test_whatever_is_kept_is_counted(chunk_of: Callable[[str], dict[str, Any]]) 
 
     assert stream.ended
     assert stream.failure is not None
-    assert "output limit" in stream.failure.message
+    assert "exceeds Limits.max_output_bytes" in stream.failure.message
 
 
 def test_text_that_waits_for_a_closing_tag_is_bounded() -> None:

@@ -82,6 +82,38 @@ def test_a_cut_call_is_incomplete_and_keeps_its_arguments() -> None:
     assert [(item["status"], item["arguments"]) for item in output] == [("incomplete", '{"a":')]
 
 
+@pytest.mark.parametrize("arguments", [None, '{"a":', '{"a": "b', '{"a": 1', "{"])
+def test_a_call_that_done_cuts_without_a_finish_reason_is_not_completed(arguments: str) -> None:
+    response = response_of(call(0, "call_a", "f", arguments), done=True)
+
+    assert response["status"] == "failed"
+    assert statuses(response["output"]) == [("function_call", "incomplete")]
+
+
+def test_a_whole_call_before_a_done_without_a_finish_reason_is_completed() -> None:
+    response = response_of(call(0, "call_a", "f", '{"a": 1}'), done=True)
+
+    assert (response["status"], statuses(response["output"])) == ("completed", [("function_call", "completed")])
+
+
+@pytest.mark.parametrize("second", ["stop", "tool_calls", "end_turn"])
+@pytest.mark.parametrize(("first", "why"), [("length", "max_output_tokens"), ("content_filter", "content_filter")])
+def test_a_second_finish_reason_takes_back_no_cut(first: str, why: str, second: str) -> None:
+    response = response_of(text("a"), stop(first), stop(second))
+
+    assert (response["status"], response["incomplete_details"]) == ("incomplete", {"reason": why})
+
+
+def test_a_cut_behind_a_regular_finish_reason_counts() -> None:
+    assert response_of(text("a"), stop(), stop("length"))["status"] == "incomplete"
+
+
+def test_done_alone_is_no_answer() -> None:
+    response = response_of(done=True)
+
+    assert (response["status"], response["output"]) == ("failed", [])
+
+
 def test_of_two_open_calls_the_cut_one_is_incomplete() -> None:
     chunks = [call(0, "call_a", "f", '{"a":'), call(1, "call_b", "f", '{"b":1}'), stop("length")]
 
@@ -229,7 +261,7 @@ def test_arguments_that_are_no_object_are_passed_on() -> None:
 def test_too_much_output_fails_and_keeps_what_there_was() -> None:
     response = failed(text("12345"), text("678"), text("never"), stop(), max_output=7)
 
-    assert "output limit" in response["error"]["message"]
+    assert "exceeds Limits.max_output_bytes" in response["error"]["message"]
     assert response["output"][0]["content"][0]["text"] == "12345"
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from responses_middleware.errors import UpstreamProtocolError
 from responses_middleware.stream import SSEDecoder
+from responses_middleware.stream.sse import NamedError
 
 STREAM = (
     b'\xef\xbb\xbf: a comment\nid: 1\nretry: 10\ndata: {\r\ndata:  "n": 1\rdata:}\n\n'
@@ -72,6 +73,27 @@ def test_other_separators_of_text_end_no_line(mark: str) -> None:
 
 def test_empty_frames_say_nothing() -> None:
     assert payloads(b"\n\ndata:\n\ndata\n\n: c\n\n\n\n") == []
+
+
+@pytest.mark.parametrize("name", [b"event: error\n", b"event:error\r\n", b"event: message\nevent: error\n"])
+def test_a_frame_that_is_named_error_is_told_apart(name: bytes) -> None:
+    found = payloads(name + b"data: a\n\ndata: b\n\n")
+
+    assert found == [b"a", b"b"]
+    assert [type(payload) for payload in found] == [NamedError, bytes]
+
+
+def test_the_name_of_a_frame_may_come_behind_its_data() -> None:
+    assert [type(payload) for payload in payloads(b"data: a\nevent: error\n\n")] == [NamedError]
+
+
+def test_the_name_of_an_empty_frame_is_not_that_of_the_next() -> None:
+    assert [type(payload) for payload in payloads(b"event: error\n\ndata: a\n\n")] == [bytes]
+
+
+@pytest.mark.parametrize("name", [b"message", b"errors", b""])
+def test_another_name_is_no_error(name: bytes) -> None:
+    assert [type(payload) for payload in payloads(b"event: " + name + b"\ndata: a\n\n")] == [bytes]
 
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r", b"\r\n"])

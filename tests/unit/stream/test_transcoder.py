@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import replay
-from replay import cut, parse, sse, stop, stream_of, text, transcoder_of
+from replay import chunk, cut, parse, sse, stop, stream_of, text, transcoder_of
 
 from responses_middleware.errors import UpstreamConnectionError, UpstreamError, UpstreamProtocolError
 
@@ -64,6 +64,30 @@ def test_an_error_behind_the_beginning_fails_the_response(body: bytes) -> None:
     out = transcoder.feed(body) + transcoder.finish() + transcoder.last_frames()
 
     assert kinds(out) == ["error", "failed"]
+
+
+IN_BAND = {
+    "in a choice": sse({"choices": [{"index": 0, "delta": {"content": ""}, "error": {"message": "No"}}]}),
+    "without success": sse({"success": False, "message": "No"}),
+    "as error_code": sse({"error_code": 18, "error_msg": "No"}),
+    "by name": b'event: error\ndata: {"code": "x", "message": "No", "usage": {}}\n\ndata: [DONE]\n\n',
+    "by name, words alone": b'event: error\ndata: "No"\n\ndata: [DONE]\n\n',
+}
+
+
+@pytest.mark.parametrize("body", IN_BAND.values(), ids=IN_BAND)
+def test_an_error_behind_some_text_fails_the_response_and_keeps_it(body: bytes) -> None:
+    events = replay.transcoded([sse(text("a"), text("b"), done=False) + body])
+
+    assert [event["type"] for event in events[-2:]] == ["error", "response.failed"]
+    assert events[-1]["response"]["error"]["message"] == "No"
+    assert events[-1]["response"]["output"][0]["content"][0]["text"] == "ab"
+
+
+@pytest.mark.parametrize("body", IN_BAND.values(), ids=IN_BAND)
+def test_an_error_in_front_is_raised_in_every_shape(body: bytes) -> None:
+    with pytest.raises(UpstreamError, match=r"\ANo\Z"):
+        replay.transcoded([body])
 
 
 # -- the end
@@ -161,6 +185,26 @@ def test_a_silent_transcoder_writes_nothing_and_knows_the_response() -> None:
     assert replay.folded(ANSWER)["output"][0]["content"][0]["text"] == "ab"
 
 
+WHOLE = {"choices": [{"index": 0, "message": {"content": "a"}, "finish_reason": "stop"}]}
+
+
+@pytest.mark.parametrize("document", [WHOLE, chunk({"content": "a"}, finish="stop")])
+@pytest.mark.parametrize("end", ["", "\n", "\n\n"])
+def test_one_document_is_a_whole_answer(document: Any, end: str) -> None:
+    events = replay.transcoded([json.dumps(document).encode() + end.encode()])
+
+    assert events[-1]["type"] == "response.completed"
+    assert events[-1]["response"]["output"][0]["content"][0]["text"] == "a"
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_one_chunk_without_a_finish_reason_is_an_answer_that_was_cut(end: str) -> None:
+    events = replay.transcoded([json.dumps(text("a")).encode() + end.encode()])
+
+    assert events[-1]["type"] == "response.failed"
+    assert events[-1]["response"]["output"][0]["content"][0]["text"] == "a"
+
+
 # -- the fast path
 def test_reads_that_only_add_text_are_copied() -> None:
     transcoder = transcoder_of(stream_of())
@@ -192,3 +236,29 @@ def test_any_other_read_is_not_copied(data: bytes) -> None:
         transcoder.feed(sse(text(words), done=False))
 
     assert transcoder.copy(data) is None
+
+
+def counting(words: str, count: str) -> bytes:
+    frame = json.dumps(text(words, usage={"prompt_tokens": 3, "completion_tokens": 777}))
+    return b"data: %b\n\n" % frame.replace("777", count).encode()
+
+
+@pytest.mark.parametrize("count", ["03", "-1", "1e3", "4.5", "9" * 18, "9" * 19, "9" * 5000])
+@pytest.mark.parametrize("pieces", [1, 4])
+def test_counts_of_any_form_are_read_as_without_the_fast_path(count: str, pieces: int) -> None:
+    run = [counting("a", "1"), counting("b", "2"), counting("c", count), counting("d", "4")]
+    body = run if pieces == 4 else [b"".join(run)]
+
+    fast, slow = (replay.transcoded([*body, sse(stop())], fast=fast) for fast in (True, False))
+
+    assert fast == slow
+    assert fast[-1]["type"] in ("response.completed", "response.failed")
+    assert fast[-1]["response"]["output"][0]["content"][0]["text"].startswith("ab")
+
+
+def test_a_number_that_json_does_not_know_fails_the_response_with_the_text_so_far() -> None:
+    run = b"".join([counting("a", "1"), counting("b", "2"), counting("c", "03")])
+
+    response = replay.transcoded([run, sse(stop())])[-1]["response"]
+
+    assert (response["status"], response["output"][0]["content"][0]["text"]) == ("failed", "ab")

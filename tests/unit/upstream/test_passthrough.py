@@ -185,6 +185,18 @@ async def test_headers_of_our_origin_stay_and_the_body_is_described() -> None:
     assert not {"cookie", "x-forwarded-for"} & set(request.headers)
 
 
+@pytest.mark.parametrize(
+    ("path", "sent"),
+    [("/v1", "Bearer sk"), ("/v1/models", "Bearer sk"), ("/health", None), ("/v10/models", None), ("/", None)],
+)
+async def test_the_key_is_sent_below_the_base_alone(path: str, sent: str | None) -> None:
+    echo = Echo()
+
+    await run(http("GET", path), Client(), echo, api_key="sk")
+
+    assert echo.requests[0].headers.get("authorization") == sent
+
+
 async def test_a_body_in_parts_is_streamed_to_the_upstream() -> None:
     parts = [(b"", True), (b"a", True), (b"", True), (b"bc", False)]
     messages = [{"type": "http.request", "body": body, "more_body": more} for body, more in parts]
