@@ -12,9 +12,12 @@ Both readers raise ValueError for what is not JSON or is nested deeper than the 
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 try:
@@ -27,6 +30,26 @@ except ImportError:
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _encode_ascii = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
 _long_integer = re.compile(rb"[0-9]{19}").search  # 2**63 has 19 digits
+
+
+BIG_DOCUMENT = 1024 * 1024
+"""Bytes from which Python's garbage collector rests while a document is read."""
+
+
+@contextmanager
+def _unhurried() -> Iterator[None]:
+    """Keep the garbage collector from looking through a growing document again and again.
+
+    There is nothing to find, JSON has no circles; and 12 MB of empty lists take 1.5 seconds with it, 0.2 without.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _refuse_constant(name: str) -> Any:
@@ -46,7 +69,10 @@ _decode_exact = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_f
 def loads_exact(data: bytes) -> Any:
     """Read a request body; ValueError for what is not UTF-8 JSON."""
     try:
-        return _decode_exact(data.decode("utf-8-sig"))
+        if len(data) < BIG_DOCUMENT:
+            return _decode_exact(data.decode("utf-8-sig"))
+        with _unhurried():
+            return _decode_exact(data.decode("utf-8-sig"))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 
@@ -79,6 +105,14 @@ def _without_odd_numbers(value: Any) -> Any:
             return value
 
 
+def loads(data: bytes) -> Any:
+    """Read what an upstream sent; ValueError for what is not JSON."""
+    if len(data) < BIG_DOCUMENT:
+        return _loads(data)
+    with _unhurried():
+        return _loads(data)
+
+
 def _fast_loads(data: bytes) -> Any:
     if _long_integer(data):
         return _stdlib_loads(data)
@@ -95,5 +129,5 @@ def _fast_dumps(value: Any) -> bytes:
         return _stdlib_dumps(value)
 
 
-loads = _fast_loads if HAS_ORJSON else _stdlib_loads
+_loads = _fast_loads if HAS_ORJSON else _stdlib_loads
 dumps = _fast_dumps if HAS_ORJSON else _stdlib_dumps

@@ -215,6 +215,8 @@ class Run:
                 kept = True
         except StoreError as error:
             logger.error("the store failed: %s", error.message)
+        except Exception as error:  # a store of the user's: the answer is good, whatever is wrong with it
+            logger.error("the store failed: %s", type(error).__name__)
         if not kept:
             logger.error("response %s is not kept", response["id"])
             response["store"] = False

@@ -10,7 +10,7 @@ import json
 import logging
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -31,10 +31,27 @@ FORMS = ("app", "httpx", "aiohttp")
 """The wrapped app in process; a URL with plain httpx; a URL with httpx-aiohttp, which needs asyncio."""
 
 PLACES = [(form, loop) for form in FORMS for loop in ("asyncio", "trio") if (form, loop) != ("aiohttp", "trio")]
+ON_ONE_LOOP = [("app", "asyncio"), ("httpx", "trio"), ("aiohttp", "asyncio")]
 
 
 def request(**parameters: Any) -> dict[str, Any]:
     return {"model": "m", "input": "hi", **parameters}
+
+
+async def until(fact: Callable[[], object]) -> None:
+    """Wait for what nobody tells of."""
+    with anyio.fail_after(PATIENCE):
+        while not fact():  # noqa: ASYNC110
+            await anyio.sleep(0.01)
+
+
+async def stopped_growing(size: Callable[[], int]) -> int:
+    """Wait until a size is the same for a while; the size."""
+    last = -1
+    while last != size() or not last:
+        last = size()
+        await anyio.sleep(0.3)
+    return last
 
 
 @dataclass
@@ -65,6 +82,18 @@ class Bridge:
         body = json.dumps(request(stream=stream, **parameters)).encode()
         reply = await fetch(self.responses + path, body, headers=[("Content-Type", "application/json"), *headers])
         return reply.check_stream() if reply.status == 200 and stream else reply
+
+    async def ask_all(self, models: Iterable[str], **options: Any) -> dict[str, Reply]:
+        """Ask each model, all at once."""
+        replies: dict[str, Reply] = {}
+
+        async def one(model: str) -> None:
+            replies[model] = await self.ask(model=model, **options)
+
+        async with anyio.create_task_group() as group:
+            for model in models:
+                group.start_soon(one, model)
+        return replies
 
     async def get(self, path: str = "", *, method: str = "GET", **options: Any) -> Reply:
         return await fetch(self.responses + path, method=method, **options)

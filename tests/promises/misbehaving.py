@@ -158,6 +158,12 @@ class Misbehaving:
             await self._news.wait()
         return self.asked[count - 1]
 
+    async def wait_asked_for(self, model: str) -> Asked:
+        """Wait until a model was asked for."""
+        while not (found := [asked for asked in self.asked if asked.payload["model"] == model]):
+            await self._news.wait()
+        return found[0]
+
     def _note(self, asked: Asked) -> Answer:
         if asked.path == "/v1/models":  # the command looks once whether somebody is there
             return whole({"object": "list", "data": []})

@@ -30,11 +30,14 @@ from misbehaving import (
     whole,
 )
 
+from responses_middleware import UpstreamCall, UpstreamError
+
 pytestmark = pytest.mark.anyio
 
-LIMITS = {"idle_timeout": 0.3}
+LIMITS = {"idle_timeout": 0.2}
 SAID = says("Hel", "lo")
 HALF_JSON = json.dumps(completion("Hello")).encode()[:60]
+TEXT = (b"content-type", b"text/html")
 GZIP = (b"content-encoding", b"gzip")
 
 BROKEN: dict[str, Answer] = {
@@ -62,8 +65,8 @@ ON_THE_WIRE: dict[str, Answer] = {
         framing="raw",
     ),
     "a chunk length that is none": Answer(
-        [b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
-         b"%x\r\n%b\r\nzz\r\n" % (len(b"".join(SAID)), b"".join(SAID))],  # type: ignore[arg-type]
+        [b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n",
+         0.05, b"%x\r\n%b\r\nzz\r\n" % (len(b"".join(SAID)), b"".join(SAID))],  # type: ignore[arg-type]
         framing="raw",
     ),
     "a length that is longer than the body": Answer(
@@ -76,7 +79,7 @@ NO_ANSWER: dict[str, Answer] = {
     "resets before the status": Answer([], before=[RESET]),
     "silent before the status": Answer([], before=[STALL]),
     "an empty body": Answer([]),
-    "HTML": Answer([b"<html><body>Traceback (most recent call last)</body></html>"], headers=[(b"content-type", b"text/html")]),
+    "HTML": Answer([b"<html><body>Traceback (most recent call last)</body></html>"], headers=[TEXT]),
     "JSON that is no completion": whole({"hello": "world"}),
     "a list": whole([1]),
     "half a JSON document": whole(HALF_JSON),
@@ -130,11 +133,9 @@ async def test_a1_done_comes_when_it_is_asked_for_after_good_and_bad_ends(form: 
 async def test_a2_what_broke_is_never_completed(form: str, subtests: Any) -> None:
     table = tables(form) | NO_ANSWER
     async with bridge_of(form, by_model(table), limits=LIMITS) as bridge:
-        for name in table:
-            for stream in (True, False):
+        for stream in (True, False):
+            for name, reply in (await bridge.ask_all(table, stream=stream)).items():
                 with subtests.test(f"{name}, {stream=}"):
-                    reply = await bridge.ask(model=name, stream=stream)
-
                     assert reply.outcome == "failed" or reply.status >= 500
 
 
@@ -226,6 +227,34 @@ async def test_a4_text_before_the_accident_is_streamed_and_stands_in_an_incomple
                 assert reply.deltas == "Hello"
                 assert reply.text == "Hello"
                 assert [item["status"] for item in reply.response["output"]] == ["incomplete"]
+
+
+class SlowSink:
+    """Takes an answer as a client takes it that is slower than its upstream."""
+
+    finished = False
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    async def start(self, status: int, headers: Any) -> None: ...
+    async def end(self) -> None: ...
+
+    async def body(self, data: bytes) -> None:
+        self.data += data
+        await anyio.sleep(0.05)
+
+
+@pytest.mark.parametrize(("form", "anyio_backend"), [("httpx", "asyncio"), ("httpx", "trio"), ("aiohttp", "asyncio")])
+async def test_a4_what_came_before_the_accident_is_not_lost_behind_a_slow_client(form: str, anyio_backend: str) -> None:
+    said = b"".join(says(*["x" * 1000] * 40))  # type: ignore[arg-type]
+    sink = SlowSink()
+    async with bridge_of(form, Answer([said, CUT])) as bridge:
+        call = UpstreamCall(body=b"{}", stream=True, scope={"headers": []}, receive=anyio.sleep_forever, path="")
+        with pytest.raises(UpstreamError):
+            await bridge.runtime.upstream.send(call, sink)
+
+    assert sink.data == said
 
 
 async def test_a4_thinking_before_the_accident_is_kept(form: str) -> None:
@@ -337,9 +366,6 @@ async def test_a7_a_refusal_keeps_its_status_message_and_retry_after(form: str, 
                     assert reply.error["message"] == f"chaos {status}"
                     assert reply.header("retry-after") == ["7"]
                     assert reply.header("content-type") == ["application/json"]
-
-
-TEXT = (b"content-type", b"text/html")
 
 
 @pytest.mark.parametrize(

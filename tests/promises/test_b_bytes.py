@@ -19,8 +19,6 @@ from misbehaving import (
     JSON,
     SSE,
     Answer,
-    AppUpstream,
-    SocketUpstream,
     Step,
     by_model,
     chunk,
@@ -34,7 +32,7 @@ from misbehaving import (
 from replay import stream_of, transcoder_of
 from wire import fetch
 
-from responses_middleware import ResponsesMiddleware, ResponsesProxy
+from responses_middleware import ResponsesMiddleware
 from responses_middleware.errors import ResponsesError
 from responses_middleware.stream.body import AnswerBody
 
@@ -138,12 +136,12 @@ ODD: dict[str, tuple[list[Step], str]] = {
     "NaN and Infinity": (
         [
             *says("ab"),
-            b'data: {"choices":[],"usage":{"prompt_tokens":NaN,"completion_tokens":Infinity,"total_tokens":-Infinity}}\n\n',
+            b'data: {"choices":[],"usage":{"prompt_tokens":NaN,"completion_tokens":Infinity,"total_tokens":1e999}}\n\n',
         ],
         "ab",
     ),
     "an integer past 64 bit": (
-        [*says("ab"), b'data: {"choices":[],"usage":{"prompt_tokens":99999999999999999999999,"completion_tokens":1}}\n\n'],
+        [*says("ab"), b'data: {"choices":[],"usage":{"prompt_tokens":9999999999999999999999}}\n\n'],
         "ab",
     ),
     "a float past 64 bit": (
@@ -170,7 +168,7 @@ async def test_b2_every_event_is_utf8_and_json_whatever_the_upstream_wrote(form:
 
 async def test_b2_a_json_answer_is_utf8_and_json_too(form: str, subtests: Any) -> None:
     table = {
-        name: whole(b'{"choices":[{"index":0,"message":{"role":"assistant","content":"a%b"},"finish_reason":"stop"}]}' % odd)
+        name: whole(b'{"choices":[{"index":0,"message":{"content":"a%b"},"finish_reason":"stop"}]}' % odd)
         for name, odd in {"surrogate": b"\\ud83d", "not UTF-8": b"\xff", "NUL": b"\\u0000"}.items()
     }  # fmt: skip
     async with bridge_of(form, by_model(table)) as bridge:
@@ -390,10 +388,12 @@ async def test_b5_a_websocket_of_the_wrapped_app_works(anyio_backend_name: str) 
         await send({"type": "websocket.send", "text": message["text"] + " " + scope["path"]})
         await send({"type": "websocket.close", "code": 1000})
 
-    async with serving(ResponsesMiddleware(app)) as url:
-        async with connect(url.replace("http", "ws") + "/ws", proxy=None) as websocket:
-            await websocket.send("hello")
-            assert await websocket.recv() == "hello /ws"
+    async with (
+        serving(ResponsesMiddleware(app)) as url,
+        connect(url.replace("http", "ws") + "/ws", proxy=None) as websocket,
+    ):
+        await websocket.send("hello")
+        assert await websocket.recv() == "hello /ws"
 
 
 async def test_b5_the_lifespan_of_the_wrapped_app_runs_with_its_state(anyio_backend: str) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-from fronts import bridge_of, request
+from fronts import bridge_of, request, stopped_growing, until
 from misbehaving import (
     CUT,
     JSON,
@@ -72,11 +72,12 @@ STALLS: dict[str, tuple[Answer, str]] = {
 
 async def test_c1_a_stalled_stream_ends_within_the_idle_timeout(form: str, subtests: Any) -> None:
     table = {name: answer for name, (answer, _) in STALLS.items()}
-    async with bridge_of(form, by_model(table), limits={"idle_timeout": 0.3}) as bridge:
+    async with bridge_of(form, by_model(table), limits={"idle_timeout": 0.2}) as bridge:
+        async with within(1.2):
+            replies = await bridge.ask_all(table)
         for name, (_, outcome) in STALLS.items():
             with subtests.test(name):
-                async with within(1.3):
-                    reply = await bridge.ask(model=name)
+                reply = replies[name]
 
                 assert reply.outcome in (outcome, "completed" if "finish reason" in name else outcome)
                 if reply.outcome == "failed":
@@ -89,12 +90,11 @@ async def test_c1_a_stalled_json_answer_is_504_within_the_idle_timeout(form: str
         "inside the body": Answer([HALF, STALL], headers=[JSON]),
         "a stream": Answer([*SAID, STALL]),
     }
-    async with bridge_of(form, by_model(table), limits={"idle_timeout": 0.3}) as bridge:
-        for name in table:
+    async with bridge_of(form, by_model(table), limits={"idle_timeout": 0.2}) as bridge:
+        async with within(1.2):
+            replies = await bridge.ask_all(table, stream=False)
+        for name, reply in replies.items():
             with subtests.test(name):
-                async with within(1.3):
-                    reply = await bridge.ask(model=name, stream=False)
-
                 assert reply.status == 504
                 assert reply.error["code"] == "timeout"
 
@@ -183,36 +183,32 @@ MOMENTS: dict[str, tuple[bool, Callable[[], Answer]]] = {
 async def test_c2_a_client_that_leaves_closes_the_upstream_within_a_second(
     form: str, by_reset: bool, subtests: Any
 ) -> None:
-    table = {name: make() for name, (_, make) in MOMENTS.items()}
-    async with bridge_of(form, by_model(table)) as bridge:
-        for count, (name, (stream, _)) in enumerate(MOMENTS.items(), 1):
-            with subtests.test(name):
-                async with bridge.asking(model=name, stream=stream) as caller:
-                    with anyio.fail_after(PATIENCE):
-                        asked = await bridge.upstream.wait_asked(count)
-                        await asked.playing.wait()
-                        if "back-pressure" in name:
-                            await stopped_growing(lambda: asked.taken)
-                        elif name == "between tokens":
-                            await caller.until(b'"delta":"lo"')
-                    left = time.monotonic()
-                    await caller.leave(by_reset=by_reset)
-                async with within(1):
-                    await asked.left.wait()
+    # who closes with bytes unread sends RST, whatever it meant to
+    moments = {name: each for name, each in MOMENTS.items() if by_reset or "back-pressure" not in name}
+    async with bridge_of(form, by_model({name: make() for name, (_, make) in moments.items()})) as bridge:
+        took: dict[str, float] = {}
 
-                assert asked.left_at - left < 1 + BUSY
+        async def leave(name: str, stream: bool) -> None:
+            async with bridge.asking(model=name, stream=stream) as caller:
+                asked = await bridge.upstream.wait_asked_for(name)
+                await asked.playing.wait()
+                if "back-pressure" in name:
+                    await stopped_growing(lambda: asked.taken)
+                elif name == "between tokens":
+                    await caller.until(b'"delta":"lo"')
+                left = time.monotonic()
+                await caller.leave(by_reset=by_reset)
+            await asked.left.wait()
+            took[name] = asked.left_at - left
+
         with anyio.fail_after(PATIENCE):
-            while bridge.runtime.under_way:
-                await anyio.sleep(0.01)
-
-
-async def stopped_growing(size: Callable[[], int]) -> int:
-    """Wait until a size is the same for a while; the size."""
-    last = -1
-    while last != size() or not last:
-        last = size()
-        await anyio.sleep(0.4)
-    return last
+            async with anyio.create_task_group() as group:
+                for name, (stream, _) in moments.items():
+                    group.start_soon(leave, name, stream)
+            await until(lambda: not bridge.runtime.under_way)
+        for name in moments:
+            with subtests.test(name):
+                assert took[name] < 1 + BUSY
 
 
 async def test_c2_the_wrapped_app_is_told_and_then_cancelled(anyio_backend: str) -> None:
@@ -246,8 +242,7 @@ async def test_c2_nothing_is_completed_or_stored_in_the_name_of_a_client_that_le
             response_id = json.loads(caller.reply.body.split(b"data: ")[1].split(b"\n")[0])["response"]["id"]
         with anyio.fail_after(PATIENCE):
             await bridge.asked[0].left.wait()
-            while bridge.runtime.under_way:
-                await anyio.sleep(0.01)
+            await until(lambda: not bridge.runtime.under_way)
 
         assert (await bridge.get(f"/{response_id}")).status == 404
         assert (await bridge.ask()).text == "next"
@@ -407,7 +402,7 @@ async def command(upstream: str, *flags: str) -> AsyncIterator[Command]:
 async def _collect(process: Process, log: list[bytes]) -> None:
     assert process.stderr is not None
     async for data in process.stderr:
-        log.append(data)
+        log.append(data)  # noqa: PERF401 - others read it meanwhile
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
@@ -462,9 +457,7 @@ async def test_c5_a_request_whose_body_is_still_coming_at_sigterm_is_not_begun(a
     ):
         await long.until(b'"delta":"lo"')
         running.process.send_signal(signal.SIGTERM)
-        with anyio.fail_after(PATIENCE):
-            while b"stopping" not in b"".join(running.log):
-                await anyio.sleep(0.01)
+        await until(lambda: b"stopping" in b"".join(running.log))
         await late.send(body[9:])
         reply = await late.rest()
         with anyio.fail_after(PATIENCE):
@@ -509,7 +502,7 @@ MIB = 1024 * 1024
 
 def heavy_bodies() -> Iterator[tuple[str, bytes]]:
     head = b'{"model":"m","input":"hi","stream":true,'
-    yield "24 MB of empty lists", head + b'"metadata":{"a":[' + b"[]," * (8 * MIB) + b"[]]}}"
+    yield "12 MB of empty lists", head + b'"metadata":{"a":[' + b"[]," * (4 * MIB) + b"[]]}}"
     yield "8 MB of numbers", head + b'"metadata":[' + b"1," * (4 * MIB) + b"1]}"
     yield "8 MB of keys", head + b",".join(b'"k%d":0' % n for n in range(700_000)) + b"}"
     yield "16 MB of text", head[:-1].replace(b'"hi"', b'"' + b"x" * (16 * MIB) + b'"') + b"}"
@@ -542,15 +535,27 @@ async def test_c6_a_heavy_request_delays_others_by_less_than_two_seconds(anyio_b
                 assert longest() < 2
 
 
+def whole_call(number: int, arguments: str = "{}") -> Any:
+    return call(number, f"call_{number:06}", "run", arguments)
+
+
+def side_by_side(number: int) -> Any:
+    return call(number % 50, f"call_{number % 50:06}", *(("run", "{") if number < 50 else (None, " ")))
+
+
+def thought(said: str) -> Any:
+    return chunk({"reasoning_content": said})
+
+
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_c6_a_heavy_answer_delays_others_by_less_than_two_seconds(anyio_backend: str, subtests: Any) -> None:
     table = {
         "20000 small frames": Answer([b"".join([frame(chunk({"content": "a"})) * 20_000, *ending()])]),  # type: ignore[list-item]
         "a frame of 7 MB": Answer([frame(chunk({"content": "a" * 7 * MIB})), *ending()]),
         "a document of 12 MB": whole(completion("a" * 12 * MIB)),
-        "a frame of lists": Answer([b'data: {"choices":[],"x":[' + b"[]," * 2 * MIB + b"[]]}\n\n", *says("a"), *ending()]),
-        "a document of lists": whole(b'{"choices":[],"x":[' + b"[]," * 8 * MIB + b"[]]}"),
-        "3000 calls": Answer([*(frame(call(n, f"call_{n:06}", "run", "{}")) for n in range(3000)), *ending("tool_calls")]),
+        "a frame of lists": Answer([b'data: {"x":[' + b"[]," * 2 * MIB + b"[]]}\n\n", *says("a"), *ending()]),
+        "a document of lists": whole(b'{"choices":[],"x":[' + b"[]," * 5 * MIB + b"[]]}"),
+        "3000 calls": Answer([*(frame(whole_call(n)) for n in range(3000)), *ending("tool_calls")]),
         "one call in 20000 pieces": Answer([frame(call(0, "call_000000", "run", '{"a": "')),
                                             frame(call(0, arguments="x")) * 20_000,
                                             frame(call(0, arguments='"}')), *ending("tool_calls")]),
@@ -594,11 +599,11 @@ LINEAR: dict[str, Callable[[int], list[bytes]]] = {
     "a document in small pieces": lambda n: in_pieces(json.dumps(completion("x\n" * n * 5)).encode(), 20),
     "a document of lines": lambda n: in_pieces(json.dumps(completion("x"), indent=0).encode() + b"\n" * n * 10, 20),
     "calls": lambda n: [frame(call(i, f"call_{i:06}", "run", '{"a": 1}')) for i in range(n // 4)],
-    "calls side by side": lambda n: [frame(call(i % 50, f"call_{i % 50:06}", "run" if i < 50 else None, "{" if i < 50 else " ")) for i in range(n)],
+    "calls side by side": lambda n: [frame(side_by_side(i)) for i in range(n)],
     "calls without a name": lambda n: [frame(call(i, arguments="x")) for i in range(n // 2)],
-    "a call's arguments": lambda n: [frame(call(0, "call_123456", "run", '{"a": "'))] + [frame(call(0, arguments="]"))] * n,
-    "half tags": lambda n: [frame(text("<think" if i % 2 else ">"))for i in range(n)],
-    "thinking and text by turns": lambda n: [frame(text("a")) if i % 2 else frame(chunk({"reasoning_content": "b"})) for i in range(n)],
+    "a call's arguments": lambda n: [frame(whole_call(0, '{"a": "'))] + [frame(call(0, arguments="]"))] * n,
+    "half tags": lambda n: [frame(text("<think" if i % 2 else ">")) for i in range(n)],
+    "thinking and text by turns": lambda n: [frame(text("a") if i % 2 else thought("b")) for i in range(n)],
     "blank lines": lambda n: [b"\n\n" * 500] * (n // 100),
     "comments": lambda n: [b": x\n\n"] * n,
 }  # fmt: skip

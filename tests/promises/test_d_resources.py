@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
 import gzip
 import json
-import logging
 import os
 import random
 import sys
 import zlib
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-from fronts import bridge_of, request
+from fronts import ON_ONE_LOOP, bridge_of, request, stopped_growing, until
 from misbehaving import (
     JSON,
     SSE,
@@ -27,7 +28,6 @@ from misbehaving import (
     Flood,
     by_model,
     chunk,
-    completion,
     ending,
     frame,
     says,
@@ -91,10 +91,10 @@ async def test_d1_a_request_within_a_limit_is_served_and_one_beyond_is_refused(f
 
 
 async def test_d1_a_length_beyond_the_limit_is_refused_before_a_byte_of_the_body(form: str) -> None:
-    async with bridge_of(form, limits=SMALL) as bridge:
-        async with calling(bridge.url, http_request(bridge.responses, length=2001)) as caller:
-            with anyio.fail_after(PATIENCE):
-                reply = await caller.head()
+    head = http_request(bridge_path(), length=2001)
+    async with bridge_of(form, limits=SMALL) as bridge, calling(bridge.url, head) as caller:
+        with anyio.fail_after(PATIENCE):
+            reply = await caller.head()
 
     assert reply.status == 413
 
@@ -214,13 +214,17 @@ async def test_d1_an_error_body_is_read_up_to_its_limit_and_no_further(form: str
     assert len(reply.body) < 3500
 
 
+@functools.cache
+def bomb_of(head: bytes) -> bytes:
+    """200 MB in 200 KB."""
+    machine = zlib.compressobj(wbits=31)
+    return machine.compress(head) + b"".join(machine.compress(b"x" * MIB) for _ in range(200)) + machine.flush()
+
+
 @linux
 async def test_d1_decoded_bytes_of_an_answer_count(form: str, subtests: Any) -> None:
-    machine = zlib.compressobj(wbits=31)
-    head = b"".join(SAID)  # type: ignore[arg-type]
-    line = b'data: {"choices":[{"index":0,"delta":{"content":"'
-    bomb = machine.compress(head + line) + b"".join(machine.compress(b"x" * MIB) for _ in range(400)) + machine.flush()
-    document = gzip.compress(b'{"choices":[{"message":{"content":"' + b" " * 100 * MIB)
+    bomb = bomb_of(b"".join(SAID) + b'data: {"choices":[{"index":0,"delta":{"content":"')  # type: ignore[arg-type]
+    document = bomb_of(b'{"choices":[{"message":{"content":"')
     encoding = (b"content-encoding", b"gzip")
     table = {
         "a line": Answer([bomb], headers=[SSE, encoding]),
@@ -275,8 +279,8 @@ async def test_d2_a_client_that_stops_reading_stops_the_upstream(form: str) -> N
 
 
 async def test_d2_a_client_that_reads_on_gets_all_of_it_in_order_and_no_heap_of_comments(form: str) -> None:
-    texts = [f"[{n:05}]{'F' * 1000}" for n in range(6000)]
-    pieces = [b"".join(frame(chunk({"content": text})) for text in texts[at : at + 40]) for at in range(0, 6000, 40)]
+    texts = [f"[{n:05}]{'F' * 1000}" for n in range(3000)]
+    pieces = [b"".join(frame(chunk({"content": text})) for text in texts[at : at + 40]) for at in range(0, 3000, 40)]
     answer = Answer([iter(pieces), *ending()])
     async with bridge_of(form, answer, limits={"keepalive": 0.05}) as bridge, bridge.asking() as caller:
         await caller.head()
@@ -288,15 +292,6 @@ async def test_d2_a_client_that_reads_on_gets_all_of_it_in_order_and_no_heap_of_
     assert reply.outcome == "completed"
     assert reply.text == "".join(texts)
     assert reply.body.count(b"\n\n:") < 5
-
-
-async def stopped_growing(size: Callable[[], int]) -> int:
-    """Wait until a size is the same for a while; the size."""
-    last = -1
-    while last != size() or not last:
-        last = size()
-        await anyio.sleep(0.4)
-    return last
 
 
 # -- D3
@@ -333,17 +328,16 @@ ABORTED: dict[str, Callable[[], Answer]] = {
 async def abort(bridge: Bridge, number: int, chance: random.Random) -> None:
     name = list(ABORTED)[number % len(ABORTED)]
     async with bridge.asking(model=name, stream=number % 3 > 0) as caller:
-        asked = anyio.move_on_after(chance.random() * 0.05)
+        asked = anyio.move_on_after(chance.random() * 0.1)
         with asked:
             await caller.rest()
         await caller.leave(by_reset=chance.random() < 0.5)
 
 
-async def until(fact: Callable[[], object]) -> None:
-    with anyio.move_on_after(PATIENCE):
-        while not fact():
-            gc.collect()
-            await anyio.sleep(0.05)
+async def settled(fact: Callable[[], object]) -> None:
+    """Wait for a fact; what it says in the end is for the test to see."""
+    with suppress(TimeoutError):
+        await until(lambda: gc.collect() is not None and fact())
 
 
 @linux
@@ -353,11 +347,11 @@ async def test_d3_hundreds_of_aborted_requests_leave_nothing_behind(
     chance = random.Random(7)
     async with bridge_of(form, by_model({name: make() for name, make in ABORTED.items()})) as bridge:
         await wave(bridge, 0, chance)  # what is made once: clients, threads, caches
-        await until(lambda: not bridge.upstream.live and not bridge.runtime.under_way)
+        await settled(lambda: not bridge.upstream.live and not bridge.runtime.under_way)
         before, watched = (descriptors(), tasks()), watches()
-        for number in range(1, 9):
+        for number in range(1, 6):
             await wave(bridge, number, chance)
-        await until(lambda: not bridge.upstream.live and descriptors() <= before[0] and tasks() <= before[1])
+        await settled(lambda: not bridge.upstream.live and descriptors() <= before[0] and tasks() <= before[1])
 
         assert bridge.runtime.under_way == 0
         assert watches() <= watched + 3  # the last one of a connection may be held by its server
@@ -367,7 +361,7 @@ async def test_d3_hundreds_of_aborted_requests_leave_nothing_behind(
         assert (await bridge.ask(model="at its end")).text == "Hello"
     gc.collect()
 
-    assert len(bridge.asked) > 150
+    assert len(bridge.asked) > 30
     for lost in ("never retrieved", "was destroyed", "never awaited"):
         assert lost not in caplog.text
 
@@ -388,7 +382,7 @@ async def test_d3_broken_upstreams_leave_nothing_behind(form: str) -> None:
         before = descriptors(), tasks()
         for _ in range(3):
             await asked_all(bridge, table)
-        await until(lambda: descriptors() <= before[0] and tasks() <= before[1])
+        await settled(lambda: descriptors() <= before[0] and tasks() <= before[1])
 
         assert (descriptors(), tasks()) <= before
         assert bridge.runtime.under_way == 0
@@ -402,14 +396,15 @@ async def asked_all(bridge: Bridge, names: Any) -> None:
     async with anyio.create_task_group() as group:
         for name in names:
             group.start_soon(one, name)
-    await until(lambda: not bridge.upstream.live)
+    await settled(lambda: not bridge.upstream.live)
 
 
 # -- D4
 MANY = 200
 
 
-async def test_d4_two_hundred_requests_are_at_the_upstream_at_the_same_time(form: str) -> None:
+@pytest.mark.parametrize(("form", "anyio_backend"), ON_ONE_LOOP)
+async def test_d4_two_hundred_requests_are_at_the_upstream_at_the_same_time(form: str, anyio_backend: str) -> None:
     all_there = anyio.Event()
     count = 0
 
@@ -444,9 +439,7 @@ async def test_d4_the_one_too_many_gets_503_with_retry_after_at_once(form: str) 
             refused = [await bridge.ask(stream=stream) for stream in (True, False)]
             go_on.set()
             served = [await first.rest(), await second.rest()]
-        with anyio.fail_after(PATIENCE):
-            while bridge.runtime.under_way:
-                await anyio.sleep(0.01)
+        await until(lambda: not bridge.runtime.under_way)
         after = await bridge.ask()
 
     assert [(reply.status, reply.header("retry-after")) for reply in refused] == [(503, ["1"])] * 2

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextvars
 import gzip
 import json
-import logging
 import os
 import signal
 import socket
@@ -21,7 +20,6 @@ import pytest
 from fronts import bridge_of, lifespan_of, request, serving
 from misbehaving import (
     CUT,
-    JSON,
     SECRET,
     SSE,
     STALL,
@@ -30,7 +28,6 @@ from misbehaving import (
     by_model,
     completion,
     ending,
-    frame,
     says,
     streamed,
     whole,
@@ -52,6 +49,10 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.anyio
 
+STARLETTE = pytest.mark.parametrize("anyio_backend", ["asyncio"])
+"""Starlette 1.10 streaming on hypercorn's trio worker never closes its connection, without us too: it takes the
+disconnect that hypercorn 0.18 tells in the middle of the last `send` for a client that left, and cancels that send."""
+
 BODY = json.dumps(request(stream=True)).encode()
 WHOLE_BODY = json.dumps(request()).encode()
 
@@ -62,6 +63,17 @@ def start(*headers: tuple[bytes, bytes], status: int = 200) -> dict[str, Any]:
 
 def part(data: Any, *, more: bool = True) -> dict[str, Any]:
     return {"type": "http.response.body", "body": data, "more_body": more}
+
+
+def http_only(app: ASGIApp) -> ResponsesMiddleware:
+    """The middleware around an app that knows no lifespan, and says so as the ASGI specification lets it."""
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            raise NotImplementedError(scope["type"])
+        await app(scope, receive, send)
+
+    return ResponsesMiddleware(guarded)
 
 
 async def read_body(receive: Receive) -> bytes:
@@ -111,7 +123,7 @@ async def test_h2_receive_behind_the_body_waits_for_the_real_disconnect(anyio_ba
         assert (await receive())["type"] == "http.disconnect"
         told.set()
 
-    async with serving(ResponsesMiddleware(app)) as url:
+    async with serving(http_only(app)) as url:
         async with calling(url, http_request(f"{url}/v1/responses", BODY)) as caller:
             await caller.until(b'"delta":"Hello"')
         with anyio.fail_after(PATIENCE):
@@ -177,7 +189,7 @@ async def test_h3_messages_out_of_order_are_a_failure_not_an_exception_for_the_c
         await send(start())
         await send(start())
 
-    async with serving(ResponsesMiddleware(app)) as url:
+    async with serving(http_only(app)) as url:
         replies = [
             await fetch(f"{url}/v1/responses", json.dumps(request(model=model)).encode())
             for model in ("early", "twice")
@@ -191,8 +203,32 @@ async def test_h3_messages_out_of_order_are_a_failure_not_an_exception_for_the_c
 async def test_h4_background_work_runs_to_its_end_and_delays_nobody(anyio_backend: str) -> None:
     go_on, done = anyio.Event(), anyio.Event()
 
-    async def work() -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await read_body(receive)
+        await send(start())
+        for piece in (*says("Hello"), *ending()):
+            await send(part(piece))
+        await send(part(b"", more=False))
         await go_on.wait()
+        done.set()
+
+    async with serving(http_only(app)) as url, calling(url, http_request(f"{url}/v1/responses", BODY)) as caller:
+        await caller.until(b"event: response.completed")
+        was_done = done.is_set()
+        go_on.set()
+        with anyio.fail_after(PATIENCE):
+            await done.wait()
+        reply = await caller.rest()
+
+    assert not was_done
+    assert reply.check_stream().text == "Hello"
+
+
+@STARLETTE
+async def test_h4_a_background_task_of_starlette_runs_too(anyio_backend: str) -> None:
+    done = anyio.Event()
+
+    async def work() -> None:
         done.set()
 
     async def complete(scope_request: Any) -> StreamingResponse:
@@ -205,15 +241,10 @@ async def test_h4_background_work_runs_to_its_end_and_delays_nobody(anyio_backen
     app = Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
     app.add_middleware(ResponsesMiddleware)
     async with serving(app) as url:
-        async with calling(url, http_request(f"{url}/v1/responses", BODY)) as caller:
-            await caller.until(b"event: response.completed")
-            was_done = done.is_set()
-            go_on.set()
-            with anyio.fail_after(PATIENCE):
-                await done.wait()
-            reply = await caller.rest()
+        reply = await fetch(f"{url}/v1/responses", BODY)
+        with anyio.fail_after(PATIENCE):
+            await done.wait()
 
-    assert not was_done
     assert reply.check_stream().text == "Hello"
 
 
@@ -228,7 +259,7 @@ async def test_h4_background_work_goes_on_when_the_client_leaves_behind_its_answ
         await anyio.sleep(0.7)  # longer than an app that was told has to end
         done.set()
 
-    async with serving(ResponsesMiddleware(app)) as url:
+    async with serving(http_only(app)) as url:
         async with calling(url, http_request(f"{url}/v1/responses", BODY)) as caller:
             await caller.until(b"event: response.completed")
         go_on.set()
@@ -254,7 +285,7 @@ async def test_h5_context_variables_are_those_of_the_requests_own_task(anyio_bac
         VARIABLE.reset(token)  # raises in another context
         await send(part(b"", more=False))
 
-    middleware = ResponsesMiddleware(app)
+    middleware = http_only(app)
 
     async def outer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -281,7 +312,7 @@ async def test_h5_the_state_of_the_request_is_the_same_object(anyio_backend: str
         await send(start())
         await send(part(b"".join([*says("Hello"), *ending()]), more=False))  # type: ignore[list-item]
 
-    middleware, states = ResponsesMiddleware(app), []
+    middleware, states = http_only(app), []
 
     async def outer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -302,10 +333,12 @@ async def test_h6_cancellation_goes_through_and_completes_nothing(form: str, str
         sent: list[Any] = []
         cancelled: list[bool] = []
 
-        async def receive(body: list[bytes] = [json.dumps(request(stream=stream)).encode()]) -> Any:  # noqa: B006
-            if body:
-                return {"type": "http.request", "body": body.pop(), "more_body": False}
-            await anyio.sleep_forever()
+        body = [json.dumps(request(stream=stream)).encode()]
+
+        async def receive() -> Any:
+            if not body:
+                await anyio.sleep_forever()
+            return {"type": "http.request", "body": body.pop(), "more_body": False}
 
         async def send(message: Any) -> None:
             sent.append(message)
@@ -463,14 +496,16 @@ async def test_h7_every_server_tells_of_a_client_that_left(server: str, anyio_ba
             else:
                 await anyio.sleep(0.3)
     with anyio.fail_after(PATIENCE):
-        while int((await fetch(f"{server}/left", method="GET")).body) < before + 3:
+        while int((await fetch(f"{server}/left", method="GET")).body) < before + 3:  # noqa: ASYNC110
             await anyio.sleep(0.1)
 
 
 # -- H8
 async def test_h8_headers_of_the_wrapped_app_stay_and_those_of_its_body_go(anyio_backend: str, subtests: Any) -> None:
-    kept = [(b"set-cookie", b"a=1"), (b"set-cookie", b"b=2"), (b"x-request-id", b"r1"), (b"x-own", b"1"), (b"vary", b"x"),
-            (b"access-control-allow-origin", b"*"), (b"x-ratelimit-remaining", b"5"), (b"openai-processing-ms", b"7")]  # fmt: skip
+    kept = [
+        *((b"set-cookie", b"a=1"), (b"set-cookie", b"b=2"), (b"x-request-id", b"r1"), (b"x-own", b"1")),
+        *((b"vary", b"x"), (b"access-control-allow-origin", b"*"), (b"x-ratelimit-remaining", b"5")),
+    ]
     gone = [(b"etag", b"e"), (b"content-md5", b"m"), (b"content-encoding", b"identity"), (b"last-modified", b"l")]
     table = {
         "sse": streamed("Hello", headers=[*kept, *gone]),
@@ -527,6 +562,7 @@ INSIDE: dict[str, Callable[[Starlette], None]] = {
 }
 
 
+@STARLETTE
 @pytest.mark.parametrize("name", INSIDE)
 async def test_h1_middlewares_inside_do_no_harm(anyio_backend: str, name: str) -> None:
     async with serving(chat_app(inside=INSIDE[name])) as url:
@@ -539,6 +575,7 @@ async def test_h1_middlewares_inside_do_no_harm(anyio_backend: str, name: str) -
         assert replies[0].header("access-control-allow-origin") == ["https://a.example"]
 
 
+@STARLETTE
 async def test_h1_gzip_around_us_compresses_what_we_write(anyio_backend: str) -> None:
     app = chat_app()
     app.add_middleware(GZipMiddleware, minimum_size=1)
@@ -549,6 +586,7 @@ async def test_h1_gzip_around_us_compresses_what_we_write(anyio_backend: str) ->
     assert json.loads(gzip.decompress(whole_reply.body))["status"] == "completed"
 
 
+@STARLETTE
 async def test_h1_base_http_middleware_around_us_does_no_harm(anyio_backend: str) -> None:
     app = chat_app()
     app.add_middleware(Signed)
@@ -558,6 +596,7 @@ async def test_h1_base_http_middleware_around_us_does_no_harm(anyio_backend: str
     assert [(reply.text, reply.header("x-signed")) for reply in replies] == [("Hello", ["1"])] * 2
 
 
+@STARLETTE
 async def test_h1_authentication_around_us_decides_first(anyio_backend: str) -> None:
     from starlette.authentication import AuthCredentials, AuthenticationBackend, AuthenticationError, SimpleUser
 

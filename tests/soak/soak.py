@@ -1,8 +1,8 @@
 """A soak: the real command in front of a misbehaving chat server, many streams at a time, faults and aborts mixed in.
 
-Every stream carries a mark of its own in each delta. Checked: a stream has exactly its own text, in order; one terminal
-event, the one that its fault deserves; no gap in the sequence; after the warm-up the server's memory and descriptors
-stay flat.
+Every stream carries a mark of its own in each delta. Checked: a stream has exactly its own text, in order, and so has
+its final object; one terminal event, the one that its fault deserves; no gap in the sequence; what was stored can be
+read back; after the warm-up the server's memory and descriptors stay flat.
 
     python tests/soak/soak.py [--minutes 10] [--streams 200]
 """
@@ -30,6 +30,7 @@ import upstream
 FAULTS = ("ok", "ok", "ok", "slow", "tool", "cut", "error", "no-finish", "length", "status")
 TERMINALS = {"length": "response.incomplete", "cut": "response.failed", "error": "response.failed"}
 TERMINALS["no-finish"] = "response.failed"
+ENDS = ("response.completed", "response.failed", "response.incomplete", "response.cancelled")
 SECONDS_OF_A_STREAM = 60
 MOST_GROWTH = 24.0  # MiB of resident memory between the first and the last third of the time behind the warm-up
 
@@ -74,11 +75,22 @@ async def one_stream(port: int, fault: str, mark: str, findings: Findings, leave
             return
         answer = await read_slowly(reader, slow=fault == "slow")
         findings.counts[fault] += 1
-        judge(fault, mark, answer, findings)
+        final = judge(fault, mark, answer, findings)
+        if final and final["store"]:
+            findings.check(await is_kept(port, final), f"{fault}: a stored response is not there")
     except ConnectionError as error:
         findings.check(leaver is not None, f"{fault}: {error}")
     finally:
         writer.close()
+
+
+async def is_kept(port: int, final: dict[str, Any]) -> bool:
+    """Whether a response that was just told to be stored can be read back as it was sent."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"GET /v1/responses/%b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" % final["id"].encode())
+    answer = await reader.read()
+    writer.close()
+    return answer[9:12] == b"200" and bool(json.loads(answer.partition(b"\r\n\r\n")[2]) == final)
 
 
 def luckily_stored(mark: str) -> bool:
@@ -94,19 +106,30 @@ async def read_slowly(reader: asyncio.StreamReader, *, slow: bool) -> bytes:
     return b"".join(pieces)
 
 
-def judge(fault: str, mark: str, answer: bytes, findings: Findings) -> None:
+def judge(fault: str, mark: str, answer: bytes, findings: Findings) -> dict[str, Any] | None:
+    """Check one whole answer; its final Response object, if it has one."""
     status = int(answer[9:12] or 0)
     if fault == "status":
         findings.check(status == 429 and mark.encode() in answer, f"status: {status}")
-        return
+        return None
     events = [json.loads(line) for line in re.findall(rb"^data: (.*?)\r?$", without_chunks(answer), re.MULTILINE)]
     kinds = [event["type"] for event in events]
     wanted = TERMINALS.get(fault, "response.completed")
-    findings.check(kinds[-1:] == [wanted], f"{fault}: ended with {kinds[-1:]} (status {status})")
+    ends = [kind for kind in kinds if kind in ENDS]
+    findings.check(kinds[-1:] == ends == [wanted], f"{fault}: {ends}, {kinds[-1:]} at the end (status {status})")
     findings.check([event["sequence_number"] for event in events] == list(range(len(events))), f"{fault}: a gap")
     deltas = "".join(event["delta"] for event in events if event["type"].endswith((".delta",)))
     expected = "".join(upstream.pieces(fault, mark))
     findings.check(deltas == expected, f"{fault}: {deltas[:60]!r} instead of {expected[:60]!r}")
+    final: dict[str, Any] = events[-1].get("response", {}) if events else {}
+    findings.check(said(final) == expected, f"{fault}: {said(final)[:60]!r} in the final object")
+    return final or None
+
+
+def said(response: dict[str, Any]) -> str:
+    """The text and the arguments of a Response object."""
+    items = response.get("output", [])
+    return "".join(item.get("arguments") or "".join(part["text"] for part in item.get("content", [])) for item in items)
 
 
 def without_chunks(answer: bytes) -> bytes:

@@ -28,14 +28,14 @@ odd_text = st.text(st.characters(codec=None), max_size=8)  # lone surrogates, to
 
 def test_the_fast_codec_is_used_where_it_is_installed() -> None:
     assert _json.HAS_ORJSON
-    assert (_json.loads, _json.dumps) == (_json._fast_loads, _json._fast_dumps)
+    assert (_json._loads, _json.dumps) == (_json._fast_loads, _json._fast_dumps)
 
 
 def test_without_the_fast_codec_the_standard_library_does_it() -> None:
     program = (
         "import sys; sys.modules['orjson'] = None\n"
         "from responses_middleware import _json\n"
-        "assert not _json.HAS_ORJSON and _json.loads is _json._stdlib_loads and _json.dumps is _json._stdlib_dumps\n"
+        "assert not _json.HAS_ORJSON and _json._loads is _json._stdlib_loads and _json.dumps is _json._stdlib_dumps\n"
     )
 
     subprocess.run([sys.executable, "-c", program], check=True)
