@@ -36,7 +36,7 @@ def _names(names: str | list[str] | tuple[str, ...]) -> list[str]:
     return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="module")
 def one_tls_context() -> Iterator[None]:
     """HTTP clients load all certificates when they are made: once is enough, since nothing here speaks TLS."""
     with patch.object(ssl, "create_default_context", functools.cache(ssl.create_default_context)):

@@ -190,8 +190,9 @@ async def lifespan_of(app: ASGIApp) -> AsyncIterator[None]:
             yield
         finally:
             stopping.set()
-            with anyio.CancelScope(shield=True):
+            with anyio.move_on_after(PATIENCE, shield=True):
                 await stopped.wait()
+            group.cancel_scope.cancel()
 
 
 @asynccontextmanager

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-from fronts import bridge_of, request, stopped_growing, until
+from fronts import ON_ONE_LOOP, bridge_of, request, stopped_growing, until
 from misbehaving import (
     CUT,
     JSON,
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.anyio
 
+ONE_LOOP = pytest.mark.parametrize(("form", "anyio_backend"), ON_ONE_LOOP)
 BUSY = 5.0  # what a busy machine may add to a promised second
 SAID = says("Hel", "lo")
 HALF = json.dumps(completion("Hello")).encode()[:60]
@@ -99,7 +100,8 @@ async def test_c1_a_stalled_json_answer_is_504_within_the_idle_timeout(form: str
                 assert reply.error["code"] == "timeout"
 
 
-async def test_c1_the_idle_timeout_is_for_each_gap_not_for_the_answer(form: str) -> None:
+@ONE_LOOP
+async def test_c1_the_idle_timeout_is_for_each_gap_not_for_the_answer(form: str, anyio_backend: str) -> None:
     slow = [step for word in "abcdefgh" for step in (frame(chunk({"content": word})), 0.15)]
     async with bridge_of(form, Answer([*slow, *ending()]), limits={"idle_timeout": 0.8}) as bridge:
         reply = await bridge.ask()
@@ -126,7 +128,8 @@ async def test_c1_an_error_body_that_never_ends_costs_the_error_body_timeout_onl
     assert reply.status == 429
 
 
-async def test_c1_a_client_that_does_not_send_its_body_gets_408(form: str, subtests: Any) -> None:
+@ONE_LOOP
+async def test_c1_a_client_that_does_not_send_its_body_gets_408(form: str, anyio_backend: str, subtests: Any) -> None:
     async with bridge_of(form, limits={"body_timeout": 0.3}) as bridge:
         for sent in (b"", b'{"model": "m", '):
             with subtests.test(sent):
@@ -334,7 +337,8 @@ async def test_c4_a_comment_begins_a_stream_whose_status_is_known(form: str) -> 
     assert reply.text == "Hello"
 
 
-async def test_c4_a_comment_never_begins_a_stream_whose_status_is_unknown(form: str) -> None:
+@ONE_LOOP
+async def test_c4_a_comment_never_begins_a_stream_whose_status_is_unknown(form: str, anyio_backend: str) -> None:
     late = refused(429, "slow down")
     late.before = [0.4]
     async with bridge_of(form, late, limits={"keepalive": 0.05}) as bridge:
@@ -343,7 +347,8 @@ async def test_c4_a_comment_never_begins_a_stream_whose_status_is_unknown(form: 
     assert (reply.status, reply.error["message"]) == (429, "slow down")
 
 
-async def test_c4_a_json_answer_gets_no_comments(form: str) -> None:
+@ONE_LOOP
+async def test_c4_a_json_answer_gets_no_comments(form: str, anyio_backend: str) -> None:
     late = whole(completion("Hello"))
     late.steps = [0.3, *late.steps]
     late.headers.append((b"content-length", b"%d" % len(json.dumps(completion("Hello")))))
@@ -354,7 +359,8 @@ async def test_c4_a_json_answer_gets_no_comments(form: str) -> None:
     assert reply.text == "Hello"
 
 
-async def test_c4_comments_to_the_client_do_not_put_off_the_idle_timeout(form: str) -> None:
+@ONE_LOOP
+async def test_c4_comments_to_the_client_do_not_put_off_the_idle_timeout(form: str, anyio_backend: str) -> None:
     limits = {"keepalive": 0.1, "idle_timeout": 0.5}
     async with bridge_of(form, Answer([*SAID, STALL]), limits=limits) as bridge, within(1.5):
         reply = await bridge.ask()

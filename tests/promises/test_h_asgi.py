@@ -206,7 +206,7 @@ async def test_h4_background_work_runs_to_its_end_and_delays_nobody(anyio_backen
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await read_body(receive)
         await send(start())
-        for piece in (*says("Hello"), *ending()):
+        for piece in (*says("Hello"), *ending(), b": one more\n\n"):
             await send(part(piece))
         await send(part(b"", more=False))
         await go_on.wait()
