@@ -15,6 +15,7 @@ from anyio.lowlevel import RunVar
 from ..errors import UpstreamConnectionError, UpstreamTimeoutError
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 
     import httpx
@@ -85,10 +86,15 @@ def new_client() -> httpx.AsyncClient:
     """
     import httpx
 
-    transport = _aiohttp_transport()
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+    from .connection import ConnectionPerRequest
+
+    tls = httpx.create_ssl_context(trust_env=False)
     client = httpx.AsyncClient(
-        transport=transport, limits=limits, cookies=_no_cookies(), trust_env=False, follow_redirects=False, timeout=None
+        transport=_aiohttp_transport(tls) or ConnectionPerRequest(tls),
+        cookies=_no_cookies(),
+        trust_env=False,
+        follow_redirects=False,
+        timeout=None,
     )
     client.headers.clear()  # no accept-encoding, no accept, no user-agent in the name of the client
     return client
@@ -104,15 +110,12 @@ def _no_cookies() -> httpx.Cookies:
     return cookies
 
 
-def _aiohttp_transport() -> httpx.AsyncBaseTransport | None:
+def _aiohttp_transport(tls: ssl.SSLContext) -> httpx.AsyncBaseTransport | None:
     try:
         import aiohttp
         from httpx_aiohttp import AiohttpTransport
     except ImportError:
         return None
-    import httpx
-
-    tls = httpx.create_ssl_context(trust_env=False)
     try:
         # limit=0 is no limit; else it is 100 requests, whatever the limits of httpx say
         connector = aiohttp.TCPConnector(limit=0, force_close=True, ssl=tls)
