@@ -1,8 +1,8 @@
-"""The project's own benchmark: `python tests/benchmarks/bench.py [--all] [--record]`.
+"""The project's own benchmark: `python tests/benchmarks/bench.py [--all] [--record] [--json]`.
 
-Processor time, the best of several rounds, as ratios within one run: absolute figures of another machine or hour say
-nothing. The yardstick of a stream is a wrapper that reads and writes each frame with json, the one of a request is
-json.loads + json.dumps of its body.
+Processor time, the best of several rounds in which ours and the yardstick take turns, as ratios within one run:
+absolute figures of another machine or hour say nothing. The yardstick of a stream is a wrapper that reads and writes
+each frame with json, the one of a request is json.loads + json.dumps of its body.
 
     text, reasoning, tool, usage, varying    in process, per frame; `varying` is the machine without its fast path
     growth                                   per frame of 50,000 deltas over 1,000: 1 is linear
@@ -10,7 +10,8 @@ json.loads + json.dumps of its body.
     storing                                  the memory store, per response, over writing it as JSON
     --all: proxy                             over loopback, per frame, the processor time of a server in front of a URL
 
-`recorded.json` holds the ratios that test_ratios.py holds a change to; `--record` writes them anew.
+`recorded.json` holds the ratios that test_ratios.py holds a change to; `--record` writes them anew. `--json` prints
+the ratios as JSON.
 """
 
 from __future__ import annotations
@@ -38,9 +39,10 @@ KINDS = ("text", "reasoning", "tool", "usage", "varying")
 ROUNDS = 7
 
 
-def best(measure: Callable[[], float]) -> float:
-    """The best of several rounds: noise only ever adds."""
-    return min(measure() for _ in range(ROUNDS))
+def best(*measures: Callable[[], float]) -> list[float]:
+    """The best of several rounds for each: noise only ever adds, and in turns it meets all of them."""
+    rounds = [[measure() for measure in measures] for _ in range(ROUNDS)]
+    return [min(figures) for figures in zip(*rounds, strict=True)]
 
 
 def cpu(work: Callable[[], Any]) -> float:
@@ -50,8 +52,8 @@ def cpu(work: Callable[[], Any]) -> float:
     return time.process_time() - started
 
 
-def per_frame(wrap: Callable[[Any], Any], kind: str, length: int, repeat: int) -> float:
-    """Seconds per frame in process."""
+def frames(wrap: Callable[[Any], Any], kind: str, length: int, repeat: int) -> Callable[[], float]:
+    """Measures seconds per frame in process."""
     writes = workloads.stream(kind, length)
     app, body = wrap(workloads.app_of(writes)), {"model": "m", "input": "x", "stream": True, "store": False}
 
@@ -59,10 +61,10 @@ def per_frame(wrap: Callable[[Any], Any], kind: str, length: int, repeat: int) -
         for _ in range(repeat):
             assert await workloads.ask(app, body) > 0
 
-    return best(lambda: cpu(lambda: asyncio.run(run()))) / (len(writes) * repeat)
+    return lambda: cpu(lambda: asyncio.run(run())) / (len(writes) * repeat)
 
 
-def request_cost(size: int) -> tuple[float, float]:
+def request_cost(size: int) -> list[float]:
     """Seconds for validate + translate + writing the chat request, and for json.loads + json.dumps of the body."""
     body = workloads.history(size)
     raw = json.dumps(body)
@@ -73,7 +75,7 @@ def request_cost(size: int) -> tuple[float, float]:
         call = to_chat(request, [], model="m", dialect=dialect, unsupported=left_out, unseal=lambda _: None)
         json.dumps(call.payload)
 
-    return best(lambda: cpu(work)), best(lambda: cpu(lambda: json.dumps(json.loads(raw))))
+    return best(lambda: cpu(work), lambda: cpu(lambda: json.dumps(json.loads(raw))))
 
 
 def storing_cost() -> float:
@@ -89,17 +91,22 @@ def storing_cost() -> float:
         for row in rows:
             await store.put("owner", row)
 
-    writing = best(lambda: cpu(lambda: [json.dumps([row.response, row.input]) for row in rows]))
-    return best(lambda: cpu(lambda: asyncio.run(put()))) / writing
+    storing, writing = best(
+        lambda: cpu(lambda: asyncio.run(put())),
+        lambda: cpu(lambda: [json.dumps([row.response, row.input]) for row in rows]),
+    )
+    return storing / writing
 
 
 def in_process() -> dict[str, float]:
     """All ratios that need no socket."""
     ratios = {}
     for kind in KINDS:
-        yardstick = per_frame(workloads.loads_and_dumps, kind, 1000, 2)
-        ratios[kind] = per_frame(ResponsesMiddleware, kind, 1000, 2) / yardstick
-    short, long = (per_frame(ResponsesMiddleware, "text", length, 50_000 // length) for length in (1000, 50_000))
+        ours, yardstick = best(
+            *(frames(wrap, kind, 1000, 2) for wrap in (ResponsesMiddleware, workloads.loads_and_dumps))
+        )
+        ratios[kind] = ours / yardstick
+    short, long = best(*(frames(ResponsesMiddleware, "text", length, 50_000 // length) for length in (1000, 50_000)))
     ratios["growth"] = long / short
     ours, yardstick = request_cost(1_000_000)
     ours_of_ten, yardstick_of_ten = request_cost(10_000_000)
@@ -113,6 +120,9 @@ def main() -> None:
     ratios = in_process()
     if "--all" in sys.argv:
         ratios["proxy"] = servers.proxy_over_app()
+    if "--json" in sys.argv:
+        print(json.dumps(ratios))
+        return
     recorded = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
     for name, ratio in ratios.items():
         before = f"  (recorded {recorded[name]:.2f})" if name in recorded else ""
