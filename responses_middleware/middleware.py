@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -117,43 +117,12 @@ class ResponsesMiddleware:
         self._responses = f"{prefix.rstrip('/')}/responses"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        kind = scope["type"]
-        if kind == "lifespan":
-            await self._lifespan(scope, receive, send)
+        steps = self._claimed(scope)
+        if steps is None:
+            await (self._lifespan if scope["type"] == "lifespan" else self.app)(scope, receive, send)
             return
-        if kind not in ("http", "websocket") or MARKER in scope:
-            await self.app(scope, receive, send)
-            return
-        steps = self._steps(scope)
-        if steps is None or (kind == "http" and scope["method"] == "OPTIONS") or (kind == "websocket" and steps):
-            await self.app(scope, receive, send)  # OPTIONS: an outer or inner CORS layer must see it
-        elif kind == "websocket":
-            await refuse(scope, receive, send)
-        else:
-            await self._serve(scope, receive, send, steps)
-
-    def guest(self) -> AbstractContextManager[None]:
-        """Let a stop wait for a request that passes through."""
-        return self._runtime.supervisor.guest()
-
-    def serves(self, scope: Scope) -> bool:
-        """Whether a request's path is one of ours."""
-        return self._steps(scope) is not None
-
-    def _steps(self, scope: Scope) -> list[str] | None:
-        """What stands behind `{prefix}/responses` in the path, or None if it is not ours."""
-        path = _route_path(scope)
-        if not path.startswith(self._responses):
-            return None
-        first, *steps = path[len(self._responses) :].split("/")
-        return None if first else steps
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send, steps: list[str]) -> None:
-        """Answer one request; an error becomes its HTTP status, since endpoints raise only while nothing was sent."""
-        chat_path = scope["path"].removesuffix(_route_path(scope)) + self._runtime.options.prefix + "/chat/completions"
-        connection = Connection(scope=scope, receive=receive, send=send, chat_path=chat_path)
         try:
-            await self._endpoint(connection, scope["method"], scope["path"], steps)
+            await self._endpoint(scope, receive, send, steps)
         except ClientLeftError:
             return
         except UpstreamError as error:
@@ -163,11 +132,43 @@ class ResponsesMiddleware:
         except StoreError as error:  # its words are the operator's: they may hold the address and key of a database
             logger.error("the store failed: %s", error.message)
             await send_error(send, ResponsesError("The stored responses can't be reached now; try again later."))
-        except ResponsesError as error:
+        except ResponsesError as error:  # endpoints raise while nothing was sent: it becomes an HTTP status
             await send_error(send, error)
 
-    def _endpoint(self, connection: Connection, method: str, path: str, steps: list[str]) -> Awaitable[None]:
-        runtime = self._runtime
+    def guest(self) -> AbstractContextManager[None]:
+        """Let a stop wait for a request that passes through."""
+        return self._runtime.supervisor.guest()
+
+    def serves(self, scope: Scope) -> bool:
+        """Whether a request's path is one of ours."""
+        return self._steps(scope) is not None
+
+    def _claimed(self, scope: Scope) -> Sequence[str] | None:
+        """The steps of a request that is answered here; None for all that passes."""
+        kind = scope["type"]
+        if kind not in ("http", "websocket") or MARKER in scope:
+            return None
+        steps = self._steps(scope)
+        if kind == "websocket":
+            return None if steps else steps
+        return None if scope["method"] == "OPTIONS" else steps  # an outer or inner CORS layer must see it
+
+    def _steps(self, scope: Scope) -> Sequence[str] | None:
+        """What stands behind `{prefix}/responses` in the path, or None if it is not ours."""
+        path = _route_path(scope)
+        if not path.startswith(self._responses):
+            return None
+        if len(path) == len(self._responses):
+            return ()
+        first, *steps = path[len(self._responses) :].split("/")
+        return None if first else steps
+
+    def _endpoint(self, scope: Scope, receive: Receive, send: Send, steps: Sequence[str]) -> Awaitable[None]:
+        if scope["type"] == "websocket":
+            return refuse(scope, receive, send)
+        runtime, method, path = self._runtime, scope["method"], scope["path"]
+        chat_path = path.removesuffix(_route_path(scope)) + runtime.options.prefix + "/chat/completions"
+        connection = Connection(scope=scope, receive=receive, send=send, chat_path=chat_path)
         match steps:
             case []:
                 _allow(method, path, "POST")

@@ -11,9 +11,16 @@ from .exchange import read_json
 async def create(runtime: Runtime, connection: Connection) -> None:
     """Read, check and answer one request. Raises ResponsesError as long as nothing was sent."""
     limits = runtime.options.limits
-    with runtime.admitted():
+    runtime.admit()
+    try:
         body = await read_json(connection.scope, connection.receive, limits)
         request = validate(
             body, max_items=limits.max_input_items, max_tools=limits.max_tools, max_depth=limits.max_depth
         )
-        await Run(runtime, connection, request).execute()
+        run = Run(runtime, connection, request)
+        if run.refers:
+            await run.look_up()
+        while await run.ask():
+            pass  # once more, otherwise: the upstream's refusal has taught how
+    finally:
+        runtime.dismiss()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -42,8 +42,29 @@ class Answer:
         headers: of ours, sent beside those of the upstream.
         keep: stores the finished response; called before the client can learn that it is finished.
         asks_again: whether a refusal will be asked otherwise; if not, the client is told at once, whatever the app
-            still does.
+            still does. None: it will not.
     """
+
+    __slots__ = (
+        "_asks_again",
+        "_copy",
+        "_error_body",
+        "_error_room",
+        "_headers",
+        "_keep",
+        "_own_headers",
+        "_pulse",
+        "_same_origin",
+        "_send",
+        "_status",
+        "abandoned",
+        "begun",
+        "client_gone",
+        "error",
+        "finished",
+        "is_asked_again",
+        "transcoder",
+    )
 
     def __init__(
         self,
@@ -51,11 +72,11 @@ class Answer:
         send: Send,
         pulse: Pulse,
         *,
-        headers: Headers,
+        headers: Iterable[tuple[bytes, bytes]],
         same_origin: bool,
         limits: Limits,
         keep: Keep,
-        asks_again: Callable[[UpstreamError], bool],
+        asks_again: Callable[[UpstreamError], bool] | None,
     ) -> None:
         self.transcoder = transcoder
         self.error: UpstreamError | None = None  # instead of an answer
@@ -68,7 +89,6 @@ class Answer:
         self._pulse = pulse
         self._own_headers = headers
         self._same_origin = same_origin
-        self._limits = limits
         self._keep = keep
         self._asks_again = asks_again
         self._status = 0
@@ -116,7 +136,7 @@ class Answer:
         """There is no answer: tell the client, unless the same is asked otherwise."""
         error.headers = error.headers or self._headers
         self.error, self.finished = error, True
-        self.is_asked_again = self._asks_again(error)
+        self.is_asked_again = self._asks_again is not None and self._asks_again(error)
         if not self.is_asked_again:
             self.begun = self._pulse.finished = True
             await send_error(self._deliver, error)
@@ -140,8 +160,7 @@ class Answer:
         """Store what is finished before the client learns of it; a store that fails is told as `store: false`."""
         terminal = self.transcoder.terminal
         if terminal is not None:
-            with anyio.CancelScope(shield=True):  # what is ready to be sent must not be lost; the wait is bounded
-                await self._keep(terminal["response"])
+            await self._keep(terminal["response"])
 
     async def _deliver(self, message: Message) -> None:
         """Send to the client; OSError is how servers of ASGI 2.4 tell that it is gone."""
@@ -161,8 +180,12 @@ class Answer:
 class StreamedAnswer(Answer):
     """Server-sent events, one send for each read of the upstream."""
 
-    _sending = False  # two sends never overlap
-    _commenting: anyio.Event | None = None  # the supervisor's comment is on its way
+    __slots__ = ("_commenting", "_sending")
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._sending = False  # two sends never overlap
+        self._commenting: anyio.Event | None = None  # the supervisor's comment is on its way
 
     async def body(self, data: bytes) -> None:
         # By far the most reads are one frame that only adds text: one call, one send.
@@ -230,6 +253,7 @@ class StreamedAnswer(Answer):
     async def _write_now(self, data: bytes, *, more: bool = True) -> None:
         if not self.begun:
             self.begun = True
+            self._asks_again = None  # nor can it: it holds the whole chat request
             await self._deliver({"type": "http.response.start", "status": 200, "headers": self._stream_headers()})
         self._pulse.sent = time.monotonic()
         await self._deliver({"type": "http.response.body", "body": data, "more_body": more})
@@ -244,6 +268,8 @@ class StreamedAnswer(Answer):
 
 class WholeAnswer(Answer):
     """One JSON object; a stream of the upstream is folded into it."""
+
+    __slots__ = ()
 
     async def _answer(self, data: bytes, now: float) -> None:
         read = self.transcoder.frames_read

@@ -22,6 +22,11 @@ _PREFIXES = {
 }
 
 
+def refers(request: Mapping[str, Any]) -> bool:
+    """Whether anything must be looked up for a request."""
+    return bool(request.get("previous_response_id")) or any(map(_is_reference, input_items(request)))
+
+
 async def history_of(runtime: Runtime, owner: str, request: Mapping[str, Any]) -> list[Item]:
     """The items before the input: all of the chain that `previous_response_id` ends, instructions excepted."""
     previous = request.get("previous_response_id")
@@ -41,10 +46,14 @@ async def resolved_input(runtime: Runtime, owner: str, request: Mapping[str, Any
     later."""
     items: list[Item] = []
     for item in input_items(request):
-        is_reference = item.get("type") == "item_reference" or (item.get("type") is None and "role" not in item)
-        found = await runtime.store.find_item(owner, item["id"]) if is_reference and runtime.store else None
+        found = await runtime.store.find_item(owner, item["id"]) if _is_reference(item) and runtime.store else None
         items.append(found or item)
     return items
+
+
+def _is_reference(item: Item) -> bool:
+    kind = item.get("type")
+    return kind == "item_reference" or (kind is None and "role" not in item)
 
 
 async def keep(runtime: Runtime, owner: str, response: dict[str, Any], history: list[Item], given: list[Item]) -> None:

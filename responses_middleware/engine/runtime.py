@@ -6,8 +6,7 @@ import logging
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +72,7 @@ class Runtime:
         self._sends_finish = options.dialect.finish_reason
         self.under_way = 0  # requests, for max_concurrent
         self.supervisor = Supervisor(options.limits)
+        self.seal = self._seal if sealer.available else None
 
     # -- ids, time
     @staticmethod
@@ -136,7 +136,7 @@ class Runtime:
             self._sends_finish = True
 
     # -- what goes round by way of the client
-    def seal(self, value: dict[str, Any]) -> str | None:
+    def _seal(self, value: dict[str, Any]) -> str | None:
         return self._sealer.seal({**value, "origin": self.options.origin})
 
     def unseal(self, token: str) -> dict[str, Any] | None:
@@ -146,23 +146,18 @@ class Runtime:
             return value
         return {**value, "opaque": {}}
 
-    @property
-    def seals(self) -> bool:
-        return self._sealer.available
-
     # -- the end
-    @contextmanager
-    def admitted(self) -> Iterator[None]:
-        """Count a request; OverloadedError if none may begin now."""
+    def admit(self) -> None:
+        """Count a request, until `dismiss`; OverloadedError if none may begin now."""
         self.refuse_when_stopping()
         limit = self.options.limits.max_concurrent
         if limit is not None and self.under_way >= limit:
             raise OverloadedError(f"{self.under_way} requests are under way; try again later.")
         self.under_way += 1
-        try:
-            yield
-        finally:
-            self.under_way -= 1
+
+    def dismiss(self) -> None:
+        """A request that was admitted has ended."""
+        self.under_way -= 1
 
     def refuse_when_stopping(self) -> None:
         """Raise OverloadedError once the server stops: nothing is asked any more."""

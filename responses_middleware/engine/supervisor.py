@@ -12,7 +12,7 @@ A graceful stop, `drain`:
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 import anyio
@@ -36,6 +36,8 @@ class Supervisor:
 
     def __init__(self, limits: Limits) -> None:
         self.is_draining = False
+        self._limits = limits
+        self._shared = nullcontext(self)
         self._grace = limits.grace
         self._tick = _tick(limits)
         self._held: dict[Watch, Answer] = {}
@@ -66,10 +68,11 @@ class Supervisor:
         if failure is not None:
             raise failure
 
-    @property
-    def is_running(self) -> bool:
-        """Whether the task runs in this very event loop."""
-        return self._loop is not None and self._loop == anyio.lowlevel.current_token()
+    def at_hand(self) -> AbstractAsyncContextManager[Supervisor]:
+        """This one if its task runs in this very event loop, or for lack of it one that runs as long as the block."""
+        if self._loop is not None and self._loop == anyio.lowlevel.current_token():
+            return self._shared
+        return Supervisor(self._limits).running()
 
     def hold(self, watch: Watch, answer: Answer) -> None:
         """Look after a call from now on."""

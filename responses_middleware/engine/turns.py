@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from .. import _json
 from ..errors import ResponsesError, UpstreamError, WrappedAppError
+from ..protocol.chat import ChatRequest
 from ..state import StoreError
 from ..stream.machine import ResponseStream
 from ..stream.transcoder import Transcoder
@@ -18,12 +19,11 @@ from ..translate.echo import to_response
 from ..translate.formats import wants_logprobs
 from ..translate.history import CALLS, call_id_of
 from ..translate.left_out import LeftOut
-from ..translate.request import ChatCall, to_chat
+from ..translate.request import ChatCall, input_items, to_chat
 from ..upstream.base import UpstreamCall
 from .answers import Answer, StreamedAnswer, WholeAnswer
-from .context import history_of, keep, resolved_input
+from .context import history_of, keep, refers, resolved_input
 from .runtime import RunInfo, Runtime, logger
-from .supervisor import Supervisor
 from .watch import Pulse, Watch
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ class Connection:
 class Run:
     """The execution of one response in the foreground."""
 
+    __slots__ = ("_asked", "_connection", "_history", "_model", "_owner", "_request", "_runtime", "_stores")
+
     def __init__(self, runtime: Runtime, connection: Connection, request: Mapping[str, Any]) -> None:
         self._runtime = runtime
         self._connection = connection
@@ -58,37 +60,28 @@ class Run:
         self._model = runtime.upstream_model(request["model"])
         self._stores = request.get("store") is not False and runtime.store is not None
         self._history: list[Item] = []
-        self._input: list[Item] = []
-
-    async def execute(self) -> None:
-        """Answer the client.
-
-        Raises ResponsesError for what can still be told as an HTTP status. What the wrapped app raised is raised on,
-        after the client got its answer, so that the server logs it once.
-        """
-        await self._look_up()
-        answer = await self._ask(self._translate(), is_first=True)
-        if answer.is_asked_again:
-            answer = await self._ask(self._translate(), is_first=False)
-        if answer.error and not answer.begun:
-            raise answer.error
-        if answer.transcoder.stream.finish_reason:
-            self._runtime.saw_finish()
+        self._asked = False  # once; nothing is ever asked a third time
 
     # -- the request
-    async def _look_up(self) -> None:
-        """What the request points to."""
+    @property
+    def refers(self) -> bool:
+        """Whether the request points to anything that must be looked up."""
+        return refers(self._request)
+
+    async def look_up(self) -> None:
+        """Find what the request points to."""
         try:
             with anyio.fail_after(_STORE_PATIENCE):
                 self._history = await history_of(self._runtime, self._owner, self._request)
-                self._input = await resolved_input(self._runtime, self._owner, self._request)
+                resolved = await resolved_input(self._runtime, self._owner, self._request)
+                self._request = {**self._request, "input": resolved}
         except TimeoutError as error:
             raise StoreError("The store did not answer in time.") from error
 
     def _translate(self) -> ChatCall:
         runtime = self._runtime
         call = to_chat(
-            {**self._request, "input": self._input},
+            self._request,
             self._history,
             model=self._model,
             dialect=runtime.dialect(self._model),
@@ -114,32 +107,37 @@ class Run:
             logprobs=wants_logprobs(request),
             obfuscate=bool((request.get("stream_options") or {}).get("include_obfuscation")),
             expects_finish=runtime.expects_finish,
-            taken_call_ids=_call_ids(self._history) | _call_ids(self._input),
-            seal=runtime.seal if runtime.seals else None,
+            taken_call_ids=_call_ids([*self._history, *input_items(request)]),
+            seal=runtime.seal,
             max_output=runtime.options.limits.max_output_bytes,
         )
 
     # -- the answer
-    async def _ask(self, call: ChatCall, *, is_first: bool) -> Answer:
-        """One upstream call. Its answer was sent, or it has an error, told (`begun`) or not."""
+    async def ask(self) -> bool:
+        """Answer the client, by one upstream call; whether its refusal has taught how to ask again.
+
+        Raises ResponsesError for what can still be told as an HTTP status. What the wrapped app raised is raised on,
+        after the client got its answer, so that the server logs it once.
+        """
+        call, pulse = self._translate(), Pulse()
         self._runtime.refuse_when_stopping()
-        connection, limits, pulse = self._connection, self._runtime.options.limits, Pulse()
-        answer = self._new_answer(call, pulse, is_first=is_first)
-        farewell = _FAREWELL_OF_APP if self._runtime.options.same_origin else 0
+        answer = self._new_answer(call, pulse)
+        self._asked = True
         raised: Exception | None = None  # by the wrapped app, or by the way to the upstream
         with anyio.CancelScope() as scope:
-            watch = Watch(connection.receive, pulse, limits, keepalive=answer.keepalive, farewell=farewell, scope=scope)
-            upstream_call = self._upstream_call(call, watch)
-            async with self._supervisor() as supervisor:
+            watch = self._watch(answer, pulse, scope)
+            async with self._runtime.supervisor.at_hand() as supervisor:
                 supervisor.hold(watch, answer)
                 try:
-                    await self._runtime.upstream.send(upstream_call, answer)
+                    sending = self._runtime.upstream.send(self._upstream_call(call, watch), answer)
+                    del call  # it holds the whole history, and the answer may take long
+                    await sending
                 except Exception as error:  # the app may raise anything; raised on when the client has its answer
                     raised = error
                 finally:
                     supervisor.release(watch)
         if watch.client_left and not answer.finished:
-            return answer
+            return self._is_asked_again(answer)
         await self._settle(answer, watch, raised)
         if raised is not None and not isinstance(raised, ResponsesError):
             if answer.error is None or answer.begun:
@@ -148,12 +146,26 @@ class Run:
                 finally:
                     del raised  # a traceback that holds this frame would keep what the app left open alive
             answer.error.exception = raised
-        return answer
+        return self._is_asked_again(answer)
 
-    def _supervisor(self) -> AbstractAsyncContextManager[Supervisor]:
-        """The one of the app's lifespan, or for lack of one our own."""
-        supervisor = self._runtime.supervisor
-        return nullcontext(supervisor) if supervisor.is_running else Supervisor(self._runtime.options.limits).running()
+    def _is_asked_again(self, answer: Answer) -> bool:
+        """Whether there is another try; raises the error that the client has not been told."""
+        if answer.error and not answer.begun and not answer.is_asked_again:
+            raise answer.error
+        if answer.transcoder.stream.finish_reason:
+            self._runtime.saw_finish()
+        return answer.is_asked_again
+
+    def _watch(self, answer: Answer, pulse: Pulse, scope: anyio.CancelScope) -> Watch:
+        options = self._runtime.options
+        return Watch(
+            self._connection.receive,
+            pulse,
+            options.limits,
+            keepalive=answer.keepalive,
+            farewell=_FAREWELL_OF_APP if options.same_origin else 0,
+            scope=scope,
+        )
 
     def _upstream_call(self, call: ChatCall, watch: Watch) -> UpstreamCall:
         return UpstreamCall(
@@ -181,7 +193,7 @@ class Run:
         except ResponsesError as failure:
             raise failure from raised
 
-    def _new_answer(self, call: ChatCall, pulse: Pulse, *, is_first: bool) -> Answer:
+    def _new_answer(self, call: ChatCall, pulse: Pulse) -> Answer:
         runtime, stream = self._runtime, bool(self._request.get("stream"))
         options = runtime.options
         machine = self._new_stream(call)
@@ -193,7 +205,7 @@ class Run:
             observe=self._observer(machine.response["id"]),
             silent=not stream,
         )
-        headers = [(b"x-responses-unsupported", ", ".join(call.left_out).encode())] if call.left_out else []
+        headers = ((b"x-responses-unsupported", ", ".join(call.left_out).encode()),) if call.left_out else ()
         return (StreamedAnswer if stream else WholeAnswer)(
             transcoder,
             self._connection.send,
@@ -202,16 +214,20 @@ class Run:
             same_origin=options.same_origin,
             limits=options.limits,
             keep=self._keep,
-            asks_again=lambda error: is_first and runtime.learn(self._model, error, call.payload),
+            asks_again=None if self._asked else partial(self._learns, call.payload),
         )
 
+    def _learns(self, payload: ChatRequest, error: UpstreamError) -> bool:
+        return self._runtime.learn(self._model, error, payload)
+
     async def _keep(self, response: dict[str, Any]) -> None:
+        """Store a response; what is ready to be sent must not be lost, so that a leave of the client can't end this."""
         if not self._stores:
             return
         kept = False
         try:
-            with anyio.move_on_after(_STORE_PATIENCE):
-                await keep(self._runtime, self._owner, response, self._history, self._input)
+            with anyio.move_on_after(_STORE_PATIENCE, shield=True):
+                await keep(self._runtime, self._owner, response, self._history, input_items(self._request))
                 kept = True
         except StoreError as error:
             logger.error("the store failed: %s", error.message)
@@ -236,8 +252,8 @@ class Run:
         return observe
 
 
-def _call_ids(items: Sequence[Item]) -> set[str]:
-    return {call_id_of(item) for item in items if item.get("type") in CALLS}
+def _call_ids(items: Iterable[Item]) -> Collection[str]:
+    return {call_id_of(item) for item in items if item.get("type") in CALLS} or ()
 
 
 def _as_error(raised: Exception | None) -> ResponsesError | None:

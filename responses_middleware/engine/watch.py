@@ -93,7 +93,13 @@ class Watch:
             self._left = self._left or anyio.Event()
             await self._left.wait()
         elif not self.client_left:
-            await self._wait_for_leave()
+            self._listening = True
+            try:
+                while (await self._receive())["type"] != "http.disconnect":
+                    await anyio.lowlevel.checkpoint()
+            finally:
+                self._listening = False
+            self._leave()
         return {"type": "http.disconnect"}
 
     async def _listen(self) -> None:
@@ -102,18 +108,9 @@ class Watch:
             return
         with anyio.CancelScope() as self._listener:
             try:
-                await self._wait_for_leave()
+                await self.inner_receive()
             except Exception:  # whatever the server raises here, there is no client to be heard any more
                 self._leave()
-
-    async def _wait_for_leave(self) -> None:
-        self._listening = True
-        try:
-            while (await self._receive())["type"] != "http.disconnect":
-                await anyio.lowlevel.checkpoint()
-        finally:
-            self._listening = False
-        self._leave()
 
     def _leave(self) -> None:
         self._left_at = time.monotonic()

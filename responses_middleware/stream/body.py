@@ -25,28 +25,31 @@ class AnswerBody:
     `feed` and `finish` raise UpstreamProtocolError past these.
     """
 
+    __slots__ = ("_at_start", "_head", "_max_document", "_max_frame", "_reader")
+
     def __init__(self, *, max_frame: int, max_document: int) -> None:
-        self.framing: Literal["sse", "document", "lines"] | None = None  # known when the first byte is
-        self._sse = SSEDecoder(max_frame=max_frame)
+        self._reader: SSEDecoder | _Documents | None = None  # known when the first byte is
+        self._max_frame = max_frame
         self._max_document = max_document
         self._at_start = True
         self._head = b""  # what may be a byte order mark
-        self._pieces: list[bytes] = []  # of the document, or of the line that is not finished; joined once
-        self._size = 0
-        self._first: bytes | None = None  # a line that is a document of its own: the only one, unless another follows
-        self._is_pretty = False  # a document over several lines
+
+    @property
+    def framing(self) -> Literal["sse", "document", "lines"] | None:
+        """What the first byte has told, and for documents the second line."""
+        if isinstance(self._reader, _Documents):
+            return "lines" if self._reader.are_lines else "document"
+        return None if self._reader is None else "sse"
 
     @property
     def between_frames(self) -> bool:
         """Whether the body is SSE and all that was fed are whole frames."""
-        return self.framing == "sse" and self._sse.between_frames
+        return isinstance(self._reader, SSEDecoder) and self._reader.between_frames
 
     def feed(self, data: bytes) -> list[bytes]:
         """The payloads that are complete now."""
-        if self.framing == "sse":
-            return self._sse.feed(data)
-        if self.framing is not None:
-            return self._document(data)
+        if self._reader is not None:
+            return self._reader.feed(data)
         if self._at_start:
             data = self._head + data
             if _BOM.startswith(data) and data != _BOM:
@@ -57,20 +60,29 @@ class AnswerBody:
         start = data.lstrip(_BLANK)
         if not start:
             return []
-        if start[0] in b"{[":
-            self.framing = "document"
-            return self._document(start)
-        self.framing = "sse"
-        return self._sse.feed(start)
+        is_json = start[0] in b"{["
+        self._reader = _Documents(self._max_document) if is_json else SSEDecoder(max_frame=self._max_frame)
+        return self._reader.feed(start)
 
     def finish(self) -> list[bytes]:
         """What the end of the body completes."""
-        if self.framing == "sse":
-            return self._sse.finish()
-        rest = self._first if self._first is not None else b"".join(self._pieces)
-        return [rest] if rest.strip(_BLANK) else []
+        return self._reader.finish() if self._reader is not None else []
 
-    def _document(self, data: bytes) -> list[bytes]:
+
+class _Documents:
+    """One JSON document, or one a line."""
+
+    __slots__ = ("_first", "_is_pretty", "_max_document", "_pieces", "_size", "are_lines")
+
+    def __init__(self, max_document: int) -> None:
+        self.are_lines = False
+        self._max_document = max_document
+        self._pieces: list[bytes] = []  # of the document, or of the line that is not finished; joined once
+        self._size = 0
+        self._first: bytes | None = None  # a line that is a document of its own: the only one, unless another follows
+        self._is_pretty = False  # a document over several lines
+
+    def feed(self, data: bytes) -> list[bytes]:
         if self._first is not None:
             return self._behind_first(data)
         self._pieces.append(data)
@@ -79,7 +91,11 @@ class AnswerBody:
             raise UpstreamProtocolError(f"the upstream's answer exceeds {self._max_document} bytes")
         if b"\n" not in data or self._is_pretty:
             return []
-        return self._lines() if self.framing == "lines" else self._first_line()
+        return self._lines() if self.are_lines else self._first_line()
+
+    def finish(self) -> list[bytes]:
+        rest = self._first if self._first is not None else b"".join(self._pieces)
+        return [rest] if rest.strip(_BLANK) else []
 
     def _lines(self) -> list[bytes]:
         """The lines that are finished."""
@@ -101,8 +117,8 @@ class AnswerBody:
         data = data.lstrip(_BLANK)
         if not data or self._first is None:
             return []
-        first, self._first, self.framing = self._first, None, "lines"
-        return [first, *self._document(data)]
+        first, self._first, self.are_lines = self._first, None, True
+        return [first, *self.feed(data)]
 
 
 def _is_object(line: bytes) -> bool:

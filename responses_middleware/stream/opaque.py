@@ -9,6 +9,8 @@ from typing import Any
 class Opaque:
     """Opaque data of one answer, by the member of the message that carries it, and by call."""
 
+    __slots__ = ("_calls", "_members")
+
     def __init__(self) -> None:
         self._members: dict[str, Any] = {}
         self._calls: dict[str, dict[str, Any]] = {}

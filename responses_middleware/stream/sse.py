@@ -25,6 +25,17 @@ class SSEDecoder:
         max_frame: bytes that one line or the data of one frame may have; more raises UpstreamProtocolError.
     """
 
+    __slots__ = (
+        "_after_cr",
+        "_data",
+        "_data_size",
+        "_first_line",
+        "_is_error",
+        "_max_frame",
+        "_rest",
+        "_rest_size",
+    )
+
     def __init__(self, *, max_frame: int = 8 * 1024 * 1024) -> None:
         self._rest: list[bytes] = []  # pieces of the unfinished line, joined once: linear in its length
         self._rest_size = 0
@@ -54,8 +65,9 @@ class SSEDecoder:
         if self._rest_size:
             self._rest.append(data)
             data = b"".join(self._rest)
+            self._rest.clear()
+            self._rest_size = 0
         *lines, rest = data.split(b"\n")
-        self._rest, self._rest_size = [], 0
         payloads = self._read(lines)
         self._keep(rest)
         return payloads

@@ -41,6 +41,8 @@ class ToolCallTracker:
         names: the function names that the upstream was offered; they tell where a split name ends.
     """
 
+    __slots__ = ("_by_id", "_by_index", "_index_of", "_last", "_names", "_new_call")
+
     def __init__(self, new_call: Callable[[], OpenCall], names: Collection[str]) -> None:
         self._new_call = new_call
         self._names = names

@@ -33,6 +33,20 @@ class Transcoder:
         silent: no bytes are wanted; `feed` and `finish` return none.
     """
 
+    __slots__ = (
+        "_body",
+        "_done_sentinel",
+        "_observe",
+        "_silent",
+        "_splice",
+        "begun",
+        "copy",
+        "frames_read",
+        "is_stream",
+        "stream",
+        "terminal",
+    )
+
     def __init__(
         self,
         stream: ResponseStream,
@@ -54,6 +68,8 @@ class Transcoder:
         )
         self._body = AnswerBody(max_frame=max_frame, max_document=max_document)
         self._splice = None if observe or silent else Splice(stream)
+        # The fast path: rewrites a read that only adds text as those before it, or answers None; `feed` takes any.
+        self.copy: Callable[[bytes], bytes | None] = self._splice.copy if self._splice else _copy_nothing
         self._done_sentinel = done_sentinel
         self._observe = observe
         self._silent = silent
@@ -69,10 +85,6 @@ class Transcoder:
             return b""
         self.begun = True
         return b"".join(self._frames(self.stream.start()))
-
-    def copy(self, data: bytes) -> bytes | None:
-        """The fast path: rewrite a read that only adds text as those before it, or None; `feed` takes any."""
-        return self._splice.copy(data) if self._splice is not None else None
 
     def feed(self, data: bytes) -> bytes:
         """Rewrite what came."""
@@ -169,3 +181,7 @@ class Transcoder:
         if self.ended and events:
             *events, self.terminal = events
         return [] if self._silent else [to_frame(event) for event in events]
+
+
+def _copy_nothing(_data: bytes) -> None:
+    return None

@@ -31,6 +31,8 @@ class LeftOut:
         policy: `error` refuses with 400, `warn` leaves out and names, `ignore` leaves out.
     """
 
+    __slots__ = ("_names", "policy")
+
     def __init__(self, policy: Literal["error", "warn", "ignore"]) -> None:
         self.policy = policy
         self._names: dict[str, None] = {}

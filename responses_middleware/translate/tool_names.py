@@ -33,9 +33,14 @@ class ToolNames:
     """Chat names, unique and legal, for tools that have a kind, a name and maybe a namespace; the same tools get the
     same names."""
 
+    __slots__ = ("_bindings", "_names")
+
     def __init__(self) -> None:
         self._bindings: dict[str, ToolBinding] = {}
         self._names: dict[ToolBinding, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._bindings)
 
     def name(self, binding: ToolBinding) -> str:
         """The chat name of this tool."""

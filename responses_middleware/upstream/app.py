@@ -10,7 +10,7 @@ from .decoding import push_decoded, start_answer
 from .headers import inner_request_headers
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope
+    from starlette.types import ASGIApp, Message, Scope
 
     from .base import Sink, UpstreamCall
     from .decoding import BodyDecoder
@@ -51,9 +51,11 @@ class AppUpstream:
         Raises:
             UpstreamProtocolError: the app returned without an answer, or in the middle of it, or broke its encoding.
         """
-        answer = _Answer(sink)
+        answer = _Exchange(call, sink)
+        scope = inner_scope(call)
+        del call  # the app has the body once it has asked for it, and nobody else
         try:
-            await self._app(inner_scope(call), _inner_receive(call, answer), answer.send)
+            await self._app(scope, answer.receive, answer.send)
         except Exception as error:
             if answer.broken_off:
                 return  # told that nobody listens, the app gave up
@@ -85,28 +87,24 @@ def inner_scope(call: UpstreamCall) -> Scope:
     return scope
 
 
-def _inner_receive(call: UpstreamCall, answer: _Answer) -> Receive:
-    body: bytes | None = call.body
+class _Exchange:
+    """The app's `receive` and `send`: the request for it, and its messages as calls of the sink."""
 
-    async def receive() -> Message:
-        nonlocal body
-        if body is not None:
-            message = {"type": "http.request", "body": body, "more_body": False}
-            body = None
-            return message
-        if answer.is_over:  # as servers do: a request that was answered has ended
-            return {"type": "http.disconnect"}
-        return await call.receive()
+    __slots__ = (
+        "_absorbed",
+        "_body",
+        "_decoder",
+        "_ended",
+        "_sink",
+        "_started",
+        "_wait_for_leave",
+        "broken_off",
+        "failure",
+    )
 
-    return receive
-
-
-class _Answer:
-    """Turn the app's messages into calls of the sink."""
-
-    __slots__ = ("_absorbed", "_decoder", "_ended", "_sink", "_started", "broken_off", "failure")
-
-    def __init__(self, sink: Sink) -> None:
+    def __init__(self, call: UpstreamCall, sink: Sink) -> None:
+        self._body: bytes | None = call.body
+        self._wait_for_leave = call.receive
         self._sink = sink
         self._decoder: BodyDecoder | None = None
         self._started = False
@@ -118,6 +116,15 @@ class _Answer:
     @property
     def is_over(self) -> bool:
         return self._ended or self._sink.finished
+
+    async def receive(self) -> Message:
+        """The app's `receive`: the body once, then what the client does."""
+        body, self._body = self._body, None
+        if body is not None:
+            return {"type": "http.request", "body": body, "more_body": False}
+        if self.is_over:  # as servers do: a request that was answered has ended
+            return {"type": "http.disconnect"}
+        return await self._wait_for_leave()
 
     async def send(self, message: Message) -> None:
         """The app's `send`. After the end, or when the sink wants no more, messages are absorbed."""

@@ -82,6 +82,9 @@ OF_THE_SERVER = frozenset({b"date", b"server"})
 OF_THE_ORIGIN = frozenset({b"alt-svc", b"nel", b"report-to", b"set-cookie", b"strict-transport-security"})
 """What another origin says about itself would be said about us."""
 
+_NOT_OF_INNER_REQUEST = BODY_OF_REQUEST | HANDSHAKE
+_NOT_OF_ANSWER = HOP_BY_HOP | BODY_OF_ANSWER | OF_THE_SERVER
+_NOT_OF_FOREIGN_ANSWER = _NOT_OF_ANSWER | OF_THE_ORIGIN
 _JSON = (b"content-type", b"application/json")
 _IDENTITY = (b"accept-encoding", b"identity")
 _is_token = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+").fullmatch
@@ -90,7 +93,7 @@ _ends_the_line = re.compile(rb"[\r\n\0]").search
 
 def inner_request_headers(headers: Iterable[tuple[bytes, bytes]], length: int) -> Headers:
     """The headers of the chat request to the wrapped app: the client's, with our body of `length` bytes described."""
-    kept = _without(headers, BODY_OF_REQUEST | HANDSHAKE, HANDSHAKE_PREFIXES)
+    kept = _without(headers, _NOT_OF_INNER_REQUEST, HANDSHAKE_PREFIXES)
     return [*kept, _JSON, (b"content-length", b"%d" % length)]
 
 
@@ -114,7 +117,7 @@ def relayed_request_headers(headers: Iterable[tuple[bytes, bytes]], api_key: str
 
 def answer_headers(headers: Iterable[tuple[bytes, bytes]], *, same_origin: bool) -> Headers:
     """What goes on to the client with a response of ours; `same_origin` for the wrapped app, whose cookies are ours."""
-    dropped = HOP_BY_HOP | BODY_OF_ANSWER | OF_THE_SERVER | (frozenset() if same_origin else OF_THE_ORIGIN)
+    dropped = _NOT_OF_ANSWER if same_origin else _NOT_OF_FOREIGN_ANSWER
     return _without_hop_by_hop(headers, dropped, HOP_BY_HOP_PREFIXES)
 
 
@@ -138,12 +141,13 @@ def _without_hop_by_hop(
     named = {
         name.strip().lower() for key, value in headers if key.lower() == b"connection" for name in value.split(b",")
     }
-    return _without(headers, dropped | named, prefixes)
+    return _without(headers, dropped | named if named else dropped, prefixes)
 
 
 def _without(headers: Iterable[tuple[bytes, bytes]], dropped: Container[bytes], prefixes: tuple[bytes, ...]) -> Headers:
-    return [
-        (name, value)
-        for name, value in ((bytes(key).lower(), bytes(value)) for key, value in headers)
-        if name not in dropped and not name.startswith(prefixes) and _is_token(name) and not _ends_the_line(value)
-    ]
+    kept = []
+    for header in headers:
+        name, value = bytes(header[0]).lower(), bytes(header[1])
+        if name not in dropped and not name.startswith(prefixes) and _is_token(name) and not _ends_the_line(value):
+            kept.append((name, value))
+    return kept
