@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _json
 from ..errors import UpstreamProtocolError
+
+if TYPE_CHECKING:
+    from .logprobs import Written
 
 Event = dict[str, Any]
 
 
 class Delta(Event):
-    """A delta event that its flow's template can write."""
+    """A delta event that its flow's template can write, if it has one."""
 
     __slots__ = ("template",)
     template: bytes
@@ -41,12 +44,15 @@ class Outbox:
         self._events.append({"type": kind, **fields, "sequence_number": self.sequence})
         self.sequence += 1
 
-    def emit_delta(self, flow: Flow, text: str, extra: dict[str, Any]) -> None:
-        event = Delta(type=flow.kind, **flow.place, delta=text, **extra, sequence_number=self.sequence)
-        event.template = flow.template if not self.obfuscate and extra is flow.extra else b""
+    def emit_delta(self, flow: Flow, text: str, logprobs: Written | None) -> None:
+        event = Delta(type=flow.kind, **flow.place, delta=text, sequence_number=self.sequence)
+        if flow.has_logprobs:
+            event["logprobs"] = logprobs or []
+        event.template = flow.template_with_logprobs if logprobs else flow.template
         if self.obfuscate:
             # Recorded OpenAI streams: delta and padding together are a multiple of 16 characters.
             event["obfuscation"] = _PADDING[: -len(text) % 16]
+            event.template = b""
         self.sequence += 1
         self._events.append(event)
 
@@ -67,32 +73,40 @@ class Flow:
     Args:
         kind: the delta event's type.
         place: the fields that say where: item_id, output_index and, in a part, its index.
-        extra: further fields of a delta event without anything particular, `{"logprobs": []}` of an output text.
+        has_logprobs: whether delta events have `logprobs`, as those of an output text.
         observe: called with text that was copied unread, when it is read.
     """
 
-    __slots__ = ("_held", "_observe", "_outbox", "_pieces", "extra", "kind", "literals", "place", "template")
+    __slots__ = (
+        "_held",
+        "_observe",
+        "_outbox",
+        "_pieces",
+        "has_logprobs",
+        "kind",
+        "literals",
+        "logprobs",
+        "place",
+        "template",
+        "template_with_logprobs",
+    )
 
     def __init__(
         self,
         outbox: Outbox,
         kind: str,
         place: dict[str, Any],
-        extra: dict[str, Any] | None = None,
+        *,
+        has_logprobs: bool = False,
         observe: Callable[[str], None] | None = None,
     ) -> None:
         self.kind = kind
         self.place = place
-        self.extra = extra or {}
+        self.has_logprobs = has_logprobs
         self.literals: list[bytes] = []  # JSON string literals that were copied unread; see splice.py
-        head = _json.dumps({"type": kind, **place, **self.extra})[:-1]
-        self.template = (
-            b"event: "
-            + kind.encode()
-            + b"\ndata: "
-            + head.replace(b"%", b"%%")
-            + b',"delta":%b,"sequence_number":%d}\n\n'
-        )
+        self.logprobs: list[bytes] = []  # JSON arrays, those of each delta
+        self.template = self._made_template(b',"logprobs":[]' if has_logprobs else b"")
+        self.template_with_logprobs = b""  # made when there are any
         self._outbox = outbox
         self._observe = observe
         self._pieces: list[str] = []
@@ -103,8 +117,11 @@ class Flow:
         """Whether the next piece stands for itself."""
         return not self._held
 
-    def append(self, text: str, extra: dict[str, Any] | None = None) -> None:
+    def append(self, text: str, logprobs: Written | None = None) -> None:
         """Add a piece and emit its delta; an empty piece is nothing."""
+        if logprobs:
+            self.template_with_logprobs = self.template_with_logprobs or self._made_template(b',"logprobs":%b')
+            self.logprobs.append(logprobs.json)
         if not text:
             return
         if not text.isascii():
@@ -115,7 +132,7 @@ class Flow:
             self.settle()
             self._outbox.spend(len(text))
             self._pieces.append(text)
-            self._outbox.emit_delta(self, text, extra if extra is not None else self.extra)
+            self._outbox.emit_delta(self, text, logprobs)
 
     def end(self) -> str:
         """The whole text; what was held back goes out first."""
@@ -139,6 +156,12 @@ class Flow:
             self._pieces.append(text)
             if self._observe:
                 self._observe(text)
+
+    def _made_template(self, logprobs: bytes) -> bytes:
+        head = _json.dumps({"type": self.kind, **self.place})[:-1].replace(b"%", b"%%")
+        return (
+            b"event: " + self.kind.encode() + b"\ndata: " + head + logprobs + b',"delta":%b,"sequence_number":%d}\n\n'
+        )
 
     def _whole(self, text: str) -> str:
         text, self._held = self._held + text, ""

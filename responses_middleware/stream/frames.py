@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import _json
 from .events import Delta, Event
+from .logprobs import dumps
 
 KEEPALIVE = b": keepalive\n\n"  # a comment: ignored by every parser, and it takes no sequence number
 DONE = b"data: [DONE]\n\n"
@@ -12,5 +13,6 @@ DONE = b"data: [DONE]\n\n"
 def to_frame(event: Event) -> bytes:
     """One event on the wire."""
     if type(event) is Delta and event.template:
-        return event.template % (_json.dumps(event["delta"]), event["sequence_number"])
-    return b"event: %b\ndata: %b\n\n" % (event["type"].encode(), _json.dumps(event))
+        text, number, logprobs = _json.dumps(event["delta"]), event["sequence_number"], event.get("logprobs")
+        return event.template % ((logprobs.json, text, number) if logprobs else (text, number))
+    return b"event: %b\ndata: %b\n\n" % (event["type"].encode(), dumps(event))

@@ -26,10 +26,11 @@ from ..translate.tool_names import ToolNames
 from ..translate.usage import to_usage
 from .citations import Citations
 from .events import Event, Flow, Outbox
+from .logprobs import to_logprobs
 from .opaque import Opaque
 from .open_calls import OpenCall
 from .open_items import MOST, Item, OpenItem, OpenMessage, OpenReasoning
-from .reader import MessageSoFar, opaque_of_call, read, to_logprobs
+from .reader import MessageSoFar, opaque_of_call, read
 from .thinking import Piece, ThinkSplitter
 from .toolcalls import ToolCallTracker
 
@@ -191,7 +192,11 @@ class ResponseStream:
         if self._splitter is None or self._splitter.has_passed:
             self._say_text(text, logprobs)
             return
-        self._say_pieces(self._splitter.feed(text))
+        pieces = self._splitter.feed(text)
+        if pieces == [("text", text)]:
+            self._say_text(text, logprobs)
+        else:  # of logprobs that belong to a part of a text nothing can be said
+            self._say_pieces(pieces)
         if self._splitter.waiting > self.outbox.room:
             self.outbox.spend(self._splitter.waiting)
 

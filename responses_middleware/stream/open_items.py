@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 from ..errors import UpstreamProtocolError
 from .events import Flow, Outbox
+from .logprobs import Written
 
 Item = dict[str, Any]
 ItemStatus = Literal["completed", "incomplete"]
 MOST = 10_000  # items of a response, and parts of a message; as many as the items of an input
-_SIZE_OF_TOKEN = 40  # what a logprob has beside its token, counted as output
 _SIZE_OF_STEP = 100  # what a piece that waits takes beside its text
 
 
@@ -105,9 +105,10 @@ class OpenMessage(OpenItem):
         return self._part.flow if self._part else None
 
     def text(self, text: str, logprobs: list[dict[str, Any]] | None = None) -> None:
-        if logprobs:
-            self.outbox.spend(sum(map(_size_of, logprobs)))
-        self._say(self._text, text, logprobs)
+        written = Written.of(logprobs) if logprobs else None
+        if written:
+            self.outbox.spend(len(written.json))
+        self._say(self._text, text, written)
 
     def refusal(self, text: str) -> None:
         self._say(self._refusal, text)
@@ -119,8 +120,8 @@ class OpenMessage(OpenItem):
         """The text of the open text part; source markers are looked up in it."""
         return self._part.flow.text() if isinstance(self._part, _TextPart) else ""
 
-    def _text(self, text: str, logprobs: list[dict[str, Any]] | None) -> None:
-        self._text_part().append(text, logprobs)
+    def _text(self, text: str, logprobs: Written | None) -> None:
+        self._text_part().flow.append(text, logprobs)
 
     def _refusal(self, text: str) -> None:
         if not isinstance(self._part, _RefusalPart):
@@ -159,11 +160,6 @@ class OpenMessage(OpenItem):
         return {"id": self.item_id, "type": "message", "status": status, "role": "assistant", "content": self._parts}
 
 
-def _size_of(logprob: dict[str, Any]) -> int:
-    entries = [logprob, *logprob["top_logprobs"]]
-    return sum(_SIZE_OF_TOKEN + len(entry["token"]) for entry in entries)
-
-
 class _TextPart:
     """An open output_text part."""
 
@@ -171,16 +167,8 @@ class _TextPart:
         self._outbox = outbox
         self._place = place
         self._annotations: dict[tuple[Any, ...], dict[str, Any]] = {}
-        self._logprobs: list[dict[str, Any]] = []
-        self.flow = Flow(outbox, "response.output_text.delta", place, {"logprobs": []})
-        outbox.emit("response.content_part.added", **place, part=self._as_part(""))
-
-    def append(self, text: str, logprobs: list[dict[str, Any]] | None) -> None:
-        if logprobs:
-            self._logprobs += logprobs
-            self.flow.append(text, {"logprobs": logprobs})
-        else:
-            self.flow.append(text)
+        self.flow = Flow(outbox, "response.output_text.delta", place, has_logprobs=True)
+        outbox.emit("response.content_part.added", **place, part=self._as_part("", []))
 
     def annotate(self, annotation: dict[str, Any]) -> None:
         identity = tuple(annotation.values())
@@ -196,18 +184,15 @@ class _TextPart:
 
     def close(self) -> dict[str, Any]:
         text = self.flow.end()
-        self._outbox.emit("response.output_text.done", **self._place, text=text, logprobs=self._logprobs)
-        part = self._as_part(text)
+        logprobs = Written.joined(self.flow.logprobs) if self.flow.logprobs else []
+        self._outbox.emit("response.output_text.done", **self._place, text=text, logprobs=logprobs)
+        part = self._as_part(text, logprobs)
         self._outbox.emit("response.content_part.done", **self._place, part=part)
         return part
 
-    def _as_part(self, text: str) -> dict[str, Any]:
-        return {
-            "type": "output_text",
-            "text": text,
-            "annotations": [*self._annotations.values()],
-            "logprobs": self._logprobs[:],
-        }
+    def _as_part(self, text: str, logprobs: list[dict[str, Any]]) -> dict[str, Any]:
+        annotations = [*self._annotations.values()]
+        return {"type": "output_text", "text": text, "annotations": annotations, "logprobs": logprobs}
 
 
 class _RefusalPart:

@@ -23,7 +23,6 @@ _REASONING = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
 # What the upstream wants back as it was, whatever it means.
 _OPAQUE = ("reasoning_details", "reasoning_opaque", "thinking_blocks", "extra_content")
 _OPAQUE_OF_CALL = ("extra_content", "thought_signature", "provider_specific_fields")
-_LOWEST_LOGPROB = -9999.0  # OpenAI's own value for what can't be told; vLLM sends -Infinity
 # What a Response may name; Groq's `on_demand` and the like mean their usual one.
 _TIERS = frozenset({"default", "flex", "scale", "priority", "fast", "ultrafast"})
 
@@ -213,27 +212,6 @@ def _read_native(chunk: dict[str, Any], said: list[Said]) -> None:
 def opaque_of_call(call: dict[str, Any]) -> dict[str, Any]:
     """What a server wants back with this very call: Gemini's thought signature above all."""
     return {name: call[name] for name in _OPAQUE_OF_CALL if call.get(name)}
-
-
-def to_logprobs(logprobs: Any) -> list[dict[str, Any]]:
-    """Logprobs of a chunk as a part holds them: `bytes` is always a list, numbers are finite."""
-    content = logprobs.get("content") if isinstance(logprobs, dict) else None
-    if not isinstance(content, list):
-        return []
-    return [
-        {**_logprob(entry), "top_logprobs": [_logprob(top) for top in _objects(entry.get("top_logprobs"))]}
-        for entry in _objects(content)
-    ]
-
-
-def _logprob(entry: dict[str, Any]) -> dict[str, Any]:
-    token, raw = entry.get("token"), entry.get("bytes")
-    token = repaired(token) if isinstance(token, str) else ""
-    if not isinstance(raw, list) or not all(type(byte) is int and 0 <= byte < 256 for byte in raw):
-        raw = list(token.encode())
-    value: Any = entry.get("logprob")
-    is_known = type(value) in (int, float) and _LOWEST_LOGPROB < value < -_LOWEST_LOGPROB  # not NaN, Infinity, …
-    return {"token": token, "bytes": raw, "logprob": value if is_known else _LOWEST_LOGPROB}
 
 
 def to_annotation(annotation: dict[str, Any]) -> dict[str, Any] | None:

@@ -62,14 +62,69 @@ _kinds = st.sampled_from(
 )
 
 
+_logprobs = st.one_of(
+    *[st.floats(-30, 0)] * 3,
+    st.sampled_from(
+        [
+            -1,
+            0,
+            -1.5,
+            -2.5e-05,
+            -0.125,
+            -3,
+            -0.0,
+            -9999.0,
+            -9999,
+            -1e-7,
+            1e-30,
+            5e-324,
+            998.5,
+            -10_000,
+            1e300,
+            None,
+            "x",
+        ]
+    ),
+)
+
+
+_orders = st.sampled_from(
+    [*[["token", "logprob", "bytes"]] * 4, *[["token", "bytes", "logprob"]] * 4, ["bytes", "logprob", "token"]]
+)
+
+
+def _logprob(draw: st.DrawFn, keys: list[str], text: str, logprob: Any) -> dict[str, Any]:
+    """An entry of a choice's logprobs, most as servers write them."""
+    raw = list(text.encode("utf-8", "replace"))
+    entry = {"token": text, "logprob": logprob, "bytes": raw}
+    entry = {key: entry[key] for key in keys}
+    match draw(st.sampled_from([*["usual"] * 30, "null", "odd", "more", "less", "bare"])):
+        case "null":
+            entry["bytes"] = None
+        case "odd":
+            entry["bytes"] = draw(st.sampled_from([[256], [-1], [0, 255, 99], [1.5], "x"]))
+        case "more":
+            entry["id"] = 5
+        case "less":
+            del entry["token"]
+        case "bare":
+            return entry
+    return {**entry, "top_logprobs": [entry] * draw(st.integers(0, 2))}
+
+
+_besides = st.sampled_from(["", "", "", "id", "message", "logprobs"])  # where the text stands once more
+
+
 @st.composite
-def frames(draw: st.DrawFn) -> list[bytes]:
-    """A run of frames that are the same but for their texts, counts and paddings."""
-    kind, ensure_ascii = draw(_kinds), draw(st.booleans())
+def frames(
+    draw: st.DrawFn, kinds: st.SearchStrategy[str] = _kinds, besides: st.SearchStrategy[str] = _besides
+) -> list[bytes]:
+    """A run of frames that are the same but for their texts, counts, paddings and logprobs."""
+    kind, ensure_ascii = draw(kinds), draw(st.booleans())
     separators = draw(st.sampled_from([(",", ":"), (", ", ": ")]))
     counts, pads, slashes = draw(st.booleans()), draw(st.booleans()), draw(st.booleans())
     finish_first, reason = draw(st.booleans()), draw(st.sampled_from([None, None, None, "stop", "length", ""]))
-    beside = draw(st.sampled_from(["", "", "", "id", "message", "logprobs"]))  # where the text stands once more
+    beside, keys = draw(besides), draw(_orders)
     run = list(_BEGIN.get(kind, ()))
     for number, text in enumerate(draw(st.lists(texts, min_size=3, max_size=12))):
         choice: dict[str, Any] = {"index": 0, "delta": _delta(kind, text), "finish_reason": reason}
@@ -79,7 +134,9 @@ def frames(draw: st.DrawFn) -> list[bytes]:
         if beside == "message":
             choice["message"] = {"content": text}
         if beside == "logprobs":
-            choice["logprobs"] = {"content": [{"token": text, "logprob": -1}]}
+            choice["logprobs"] = {"content": [_logprob(draw, keys, text, draw(_logprobs))], "refusal": None}
+            if draw(st.sampled_from([False] * 9 + [True])):
+                choice["logprobs"]["content"] *= draw(st.integers(0, 2))
         if counts:
             chunk["usage"] = {"prompt_tokens": 7, "completion_tokens": number, "total_tokens": 7 + number}
         if pads:
@@ -136,6 +193,31 @@ def test_the_fast_path_gives_the_events_of_the_machine(
     frames = [frame for run in runs for frame in run]
     body = b"".join(frames)
     pieces = frames if by_frame else replay.cut_at(body, [int(place * len(body)) for place in places])
+
+    assert outcome(pieces, fast=True, **options) == outcome(pieces, fast=False, **options)
+
+
+_with_logprobs = frames(st.just("content"), st.just("logprobs"))
+_runs_with_logprobs = st.lists(
+    st.one_of(*[_with_logprobs] * 5, frames(), _others, damaged(_with_logprobs)), min_size=1, max_size=4
+)
+
+
+@given(
+    runs=_runs_with_logprobs,
+    places=st.lists(st.floats(0, 1), max_size=4),
+    wanted=st.sampled_from([True, True, True, False]),
+    options=_options,
+    by_frame=st.booleans(),
+)
+def test_the_fast_path_copies_logprobs_as_the_machine_says_them(
+    runs: list[list[bytes]], places: list[float], wanted: bool, options: dict[str, Any], by_frame: bool
+) -> None:
+    pieces = [frame for run in runs for frame in run]
+    if not by_frame:
+        body = b"".join(pieces)
+        pieces = replay.cut_at(body, [int(place * len(body)) for place in places])
+    options = {**options, "logprobs": wanted}
 
     assert outcome(pieces, fast=True, **options) == outcome(pieces, fast=False, **options)
 

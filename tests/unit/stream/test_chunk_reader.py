@@ -10,7 +10,6 @@ from responses_middleware.stream.reader import (
     opaque_of_call,
     read,
     to_annotation,
-    to_logprobs,
     to_sources,
 )
 
@@ -222,49 +221,6 @@ def test_a_call_may_have_opaque_members() -> None:
     call = {**CALL, "extra_content": {"google": 1}, "thought_signature": "s", "provider_specific_fields": None}
 
     assert opaque_of_call(call) == {"extra_content": {"google": 1}, "thought_signature": "s"}
-
-
-# -- logprobs
-def token(text: str, logprob: float, raw: list[int]) -> dict[str, Any]:
-    return {"token": text, "logprob": logprob, "bytes": raw}
-
-
-def test_logprobs_have_all_their_members() -> None:
-    found = to_logprobs(
-        {"content": [{"token": "é", "logprob": -0.5, "top_logprobs": [{"token": "e", "logprob": -2, "bytes": [101]}]}]}
-    )
-
-    assert found == [{**token("é", -0.5, [0xC3, 0xA9]), "top_logprobs": [token("e", -2, [101])]}]
-
-
-@pytest.mark.parametrize("value", [float("-inf"), float("nan"), None, "x", True, 10**400, -(10**400)])
-def test_a_logprob_that_is_no_number_is_openais_lowest(value: Any) -> None:
-    assert to_logprobs({"content": [{"token": "a", "logprob": value}]})[0]["logprob"] == -9999.0
-
-
-@pytest.mark.parametrize("raw", [None, "x", [256], [-1], [1.5], [True], ["a"]])
-def test_bytes_that_are_none_are_those_of_the_token(raw: Any) -> None:
-    assert to_logprobs({"content": [{"token": "a", "logprob": -1, "bytes": raw}]})[0]["bytes"] == [97]
-
-
-@pytest.mark.parametrize(("given", "text"), [("\ud83d", "\ufffd"), (None, ""), (5, "")])
-def test_a_token_is_text(given: Any, text: str) -> None:
-    assert to_logprobs({"content": [{"token": given}]})[0]["token"] == text
-
-
-@pytest.mark.parametrize(
-    "logprobs", [None, 5, [], {}, {"content": None}, {"content": "x"}, {"content": [None]}, {"tokens": ["a"]}]
-)
-def test_logprobs_of_another_form_are_none(logprobs: Any) -> None:
-    assert to_logprobs(logprobs) == []
-
-
-@pytest.mark.parametrize("top", [None, 5, "x", [None, 5], {}])
-def test_top_logprobs_of_another_form_are_none(top: Any) -> None:
-    assert to_logprobs({"content": [{"token": "a", "top_logprobs": top}]})[0]["top_logprobs"] in (
-        [],
-        [token("", -9999.0, [])],
-    )
 
 
 # -- citations

@@ -243,6 +243,47 @@ def counting(words: str, count: str) -> bytes:
     return b"data: %b\n\n" % frame.replace("777", count).encode()
 
 
+def scored(token: str, number: float = -0.5, **more: Any) -> dict[str, Any]:
+    """A chunk as OpenAI sends it when logprobs are asked for."""
+    entry = {"token": token, "logprob": number, "bytes": [*token.encode("utf-8", "replace")]}
+    logprobs = {"content": [{**entry, "top_logprobs": [entry]}], "refusal": None}
+    return {"choices": [{"index": 0, "delta": {"content": token}, "logprobs": logprobs, "finish_reason": None}], **more}
+
+
+def test_logprobs_are_copied_with_their_text() -> None:
+    transcoder = transcoder_of(stream_of(logprobs=True))
+    for words in ("a", "b"):
+        transcoder.feed(sse(scored(words), done=False))
+
+    copied = transcoder.copy(sse(scored("c", -1e-05), done=False))
+
+    assert copied is not None
+    assert parse(copied)[0]["logprobs"] == scored("c", -1e-05)["choices"][0]["logprobs"]["content"]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        sse(scored("\ud83d"), done=False),
+        sse(scored("é"), done=False).replace(b'"token": "\xc3\xa9"', b'"token": "\xc3"'),
+        sse(scored("c", -9999), done=False),
+        sse(scored("c", 12345.5), done=False),
+        sse(scored("c"), done=False).replace(b"[99]", b"[999]"),
+        sse(scored("c"), done=False).replace(b"[99]", b"null"),
+        sse(scored("c"), done=False).replace(b'"top_logprobs"', b'"id": 5, "top_logprobs"'),
+        sse(text("c"), done=False),
+    ],
+)
+@pytest.mark.parametrize("wanted", [True, False])
+def test_logprobs_of_any_form_are_read_as_without_the_fast_path(odd: bytes, wanted: bool) -> None:
+    run = [*(sse(scored(token), done=False) for token in ("a", "b", "cd")), odd, sse(scored("e"), stop())]
+
+    fast, slow = (replay.transcoded(run, fast=fast, logprobs=wanted) for fast in (True, False))
+
+    assert fast == slow
+    assert fast[-1]["type"] == "response.completed"
+
+
 @pytest.mark.parametrize("count", ["03", "-1", "1e3", "4.5", "9" * 18, "9" * 19, "9" * 5000])
 @pytest.mark.parametrize("pieces", [1, 4])
 def test_counts_of_any_form_are_read_as_without_the_fast_path(count: str, pieces: int) -> None:
