@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import json
 import math
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -158,3 +161,42 @@ def test_a_body_is_read_exactly(data: bytes, value: Any) -> None:
 def test_a_body_that_is_no_json_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
         _json.loads_exact(data)
+
+
+BIG = b"[" + b"[]," * (_json.BIG_DOCUMENT // 3) + b"[]]"
+
+
+@pytest.mark.parametrize("read", [_json.loads, _json.loads_exact, READ["standard"]])
+def test_the_garbage_collector_rests_while_a_big_document_is_read(read: Callable[[bytes], Any]) -> None:
+    runs: list[str] = []
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            runs.append(phase)
+
+    gc.callbacks.append(note)
+    try:
+        value = read(BIG)
+        seen = len(runs)
+    finally:
+        gc.callbacks.remove(note)
+
+    assert len(value) == _json.BIG_DOCUMENT // 3 + 1
+    if read is READ["standard"]:  # the codec by itself
+        assert seen > 10
+    else:
+        assert seen <= 1  # behind it
+
+
+@pytest.mark.parametrize("document", [BIG, BIG[:-1]])
+@pytest.mark.parametrize("read", [_json.loads, _json.loads_exact])
+@pytest.mark.parametrize("was_on", [True, False])
+def test_the_garbage_collector_is_left_as_it_was(document: bytes, read: Callable[[bytes], Any], was_on: bool) -> None:
+    try:
+        if not was_on:
+            gc.disable()
+        with contextlib.suppress(ValueError):
+            read(document)
+        assert gc.isenabled() is was_on
+    finally:
+        gc.enable()
