@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -53,7 +53,6 @@ class Answer:
         "_headers",
         "_keep",
         "_own_headers",
-        "_pulse",
         "_same_origin",
         "_send",
         "_status",
@@ -63,6 +62,7 @@ class Answer:
         "error",
         "finished",
         "is_asked_again",
+        "pulse",
         "transcoder",
     )
 
@@ -70,7 +70,6 @@ class Answer:
         self,
         transcoder: Transcoder,
         send: Send,
-        pulse: Pulse,
         *,
         headers: Iterable[tuple[bytes, bytes]],
         same_origin: bool,
@@ -79,6 +78,7 @@ class Answer:
         asks_again: Callable[[UpstreamError], bool] | None,
     ) -> None:
         self.transcoder = transcoder
+        self.pulse = Pulse()
         self.error: UpstreamError | None = None  # instead of an answer
         self.is_asked_again = False
         self.begun = False  # something was sent
@@ -86,20 +86,19 @@ class Answer:
         self.abandoned = False
         self.client_gone = False  # our own send said so
         self._send = send
-        self._pulse = pulse
         self._own_headers = headers
         self._same_origin = same_origin
         self._keep = keep
         self._asks_again = asks_again
         self._status = 0
-        self._headers: Headers = []
+        self._headers: Sequence[tuple[bytes, bytes]] = ()
         self._error_body: list[bytes] | None = None
         self._error_room = limits.max_error_bytes
         self._copy = transcoder.copy
 
     # -- the Sink
     async def start(self, status: int, headers: Headers) -> None:
-        self._pulse.received = now = time.monotonic()
+        self.pulse.received = now = time.monotonic()
         self._status = status
         self._headers = answer_headers(headers, same_origin=self._same_origin)
         self.transcoder.is_stream = any(
@@ -107,10 +106,10 @@ class Answer:
         )
         if not 200 <= status < 300:
             self._error_body = []
-            self._pulse.error_since = now
+            self.pulse.error_since = now
 
     async def body(self, data: bytes) -> None:
-        self._pulse.received = now = time.monotonic()
+        self.pulse.received = now = time.monotonic()
         if self._error_body is None:
             await self._answer(data, now)
         elif self._error_room > 0:
@@ -130,15 +129,15 @@ class Answer:
     async def refuse(self) -> None:
         """Take what was read of the upstream's refusal as the error."""
         body = b"".join(self._error_body or [])
-        await self._refused(from_error_body(self._status, body, self._headers))
+        await self._refused(from_error_body(self._status, body, list(self._headers)))
 
     async def _refused(self, error: UpstreamError) -> None:
         """There is no answer: tell the client, unless the same is asked otherwise."""
-        error.headers = error.headers or self._headers
+        error.headers = error.headers or list(self._headers)
         self.error, self.finished = error, True
         self.is_asked_again = self._asks_again is not None and self._asks_again(error)
         if not self.is_asked_again:
-            self.begun = self._pulse.finished = True
+            self.begun = self.pulse.finished = True
             await send_error(self._deliver, error)
 
     @property
@@ -193,7 +192,7 @@ class StreamedAnswer(Answer):
         if out is None:
             await super().body(data)
             return
-        self._pulse.passed = _now()
+        self.pulse.passed = _now()
         self._sending = True
         try:
             await self._send({"type": "http.response.body", "body": out, "more_body": True})
@@ -203,7 +202,7 @@ class StreamedAnswer(Answer):
         self._sending = False
 
     async def _answer(self, data: bytes, now: float) -> None:
-        transcoder, pulse = self.transcoder, self._pulse
+        transcoder, pulse = self.transcoder, self.pulse
         read = transcoder.frames_read
         try:
             out = transcoder.feed(data)
@@ -239,7 +238,7 @@ class StreamedAnswer(Answer):
 
     async def _finish(self, out: bytes) -> None:
         await self._keep_response()
-        self.finished = self._pulse.finished = True
+        self.finished = self.pulse.finished = True
         self.abandoned = self.transcoder.stream.failure is not None
         await self._write(out + self.transcoder.last_frames(), more=False)
 
@@ -253,9 +252,9 @@ class StreamedAnswer(Answer):
     async def _write_now(self, data: bytes, *, more: bool = True) -> None:
         if not self.begun:
             self.begun = True
-            self._asks_again = None  # nor can it: it holds the whole chat request
             await self._deliver({"type": "http.response.start", "status": 200, "headers": self._stream_headers()})
-        self._pulse.sent = time.monotonic()
+            self._headers, self._asks_again = (), None  # there is no refusal now; asking holds the whole chat request
+        self.pulse.sent = time.monotonic()
         await self._deliver({"type": "http.response.body", "body": data, "more_body": more})
 
     def _stream_headers(self) -> Headers:
@@ -279,7 +278,7 @@ class WholeAnswer(Answer):
             await self._refused(error)
             return
         if self.transcoder.frames_read != read:
-            self._pulse.progress = now
+            self.pulse.progress = now
         if self.transcoder.ended:
             await self._finish()
 
@@ -301,7 +300,7 @@ class WholeAnswer(Answer):
         if failure is not None or terminal is None:
             raise failure or UpstreamProtocolError("the upstream's answer is empty")
         await self._keep_response()
-        self.begun = self.finished = self._pulse.finished = True
+        self.begun = self.finished = self.pulse.finished = True
         body = _json.dumps(terminal["response"])
         headers = self._all_headers((b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)))
         await self._deliver({"type": "http.response.start", "status": 200, "headers": headers})

@@ -12,7 +12,7 @@ A graceful stop, `drain`:
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 import anyio
@@ -36,8 +36,6 @@ class Supervisor:
 
     def __init__(self, limits: Limits) -> None:
         self.is_draining = False
-        self._limits = limits
-        self._shared = nullcontext(self)
         self._grace = limits.grace
         self._tick = _tick(limits)
         self._held: dict[Watch, Answer] = {}
@@ -66,13 +64,15 @@ class Supervisor:
                     self.is_draining = False
                 group.cancel_scope.cancel()
         if failure is not None:
-            raise failure
+            try:
+                raise failure
+            finally:
+                del failure  # its traceback holds this frame, and with it all that the app has left open
 
-    def at_hand(self) -> AbstractAsyncContextManager[Supervisor]:
-        """This one if its task runs in this very event loop, or for lack of it one that runs as long as the block."""
-        if self._loop is not None and self._loop == anyio.lowlevel.current_token():
-            return self._shared
-        return Supervisor(self._limits).running()
+    @property
+    def is_running(self) -> bool:
+        """Whether the task runs in this very event loop."""
+        return self._loop is not None and self._loop == anyio.lowlevel.current_token()
 
     def hold(self, watch: Watch, answer: Answer) -> None:
         """Look after a call from now on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,8 @@ from ..upstream.base import UpstreamCall
 from .answers import Answer, StreamedAnswer, WholeAnswer
 from .context import history_of, keep, refers, resolved_input
 from .runtime import RunInfo, Runtime, logger
-from .watch import Pulse, Watch
+from .supervisor import Supervisor
+from .watch import Watch
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -50,16 +51,29 @@ class Connection:
 class Run:
     """The execution of one response in the foreground."""
 
-    __slots__ = ("_asked", "_connection", "_history", "_model", "_owner", "_request", "_runtime", "_stores")
+    __slots__ = (
+        "_asked",
+        "_connection",
+        "_created_at",
+        "_history",
+        "_model",
+        "_owner",
+        "_request",
+        "_response_id",
+        "_runtime",
+        "_stores",
+    )
 
     def __init__(self, runtime: Runtime, connection: Connection, request: Mapping[str, Any]) -> None:
         self._runtime = runtime
         self._connection = connection
         self._request = request
+        self._response_id = runtime.new_id("resp_")
+        self._created_at = int(runtime.now())
         self._owner = runtime.owner(connection.scope)
         self._model = runtime.upstream_model(request["model"])
         self._stores = request.get("store") is not False and runtime.store is not None
-        self._history: list[Item] = []
+        self._history: Sequence[Item] = ()
         self._asked = False  # once; nothing is ever asked a third time
 
     # -- the request
@@ -92,13 +106,16 @@ class Run:
             logger.info("not carried: %s", ", ".join(call.left_out))
         return call
 
+    def _echo(self) -> dict[str, Any]:
+        """The Response before anything is known of the answer."""
+        return to_response(
+            self._request, response_id=self._response_id, created_at=self._created_at, stores=self._stores
+        )
+
     def _new_stream(self, call: ChatCall) -> ResponseStream:
         runtime, request = self._runtime, self._request
-        response = to_response(
-            request, response_id=runtime.new_id("resp_"), created_at=int(runtime.now()), stores=self._stores
-        )
         return ResponseStream(
-            response,
+            self._echo,
             new_id=runtime.new_id,
             now=runtime.now,
             names=call.names,
@@ -113,29 +130,37 @@ class Run:
         )
 
     # -- the answer
-    async def ask(self) -> bool:
+    def ask(self) -> Awaitable[bool]:
         """Answer the client, by one upstream call; whether its refusal has taught how to ask again.
 
         Raises ResponsesError for what can still be told as an HTTP status. What the wrapped app raised is raised on,
         after the client got its answer, so that the server logs it once.
         """
-        call, pulse = self._translate(), Pulse()
+        supervisor = self._runtime.supervisor
+        return self._ask(supervisor) if supervisor.is_running else self._ask_alone()
+
+    async def _ask_alone(self) -> bool:
+        """Ask where no lifespan runs a supervisor, under one of our own."""
+        async with Supervisor(self._runtime.options.limits).running() as supervisor:
+            return await self._ask(supervisor)
+
+    async def _ask(self, supervisor: Supervisor) -> bool:
+        call = self._translate()
         self._runtime.refuse_when_stopping()
-        answer = self._new_answer(call, pulse)
+        answer = self._new_answer(call)
         self._asked = True
         raised: Exception | None = None  # by the wrapped app, or by the way to the upstream
         with anyio.CancelScope() as scope:
-            watch = self._watch(answer, pulse, scope)
-            async with self._runtime.supervisor.at_hand() as supervisor:
-                supervisor.hold(watch, answer)
-                try:
-                    sending = self._runtime.upstream.send(self._upstream_call(call, watch), answer)
-                    del call  # it holds the whole history, and the answer may take long
-                    await sending
-                except Exception as error:  # the app may raise anything; raised on when the client has its answer
-                    raised = error
-                finally:
-                    supervisor.release(watch)
+            watch = self._watch(answer, scope)
+            supervisor.hold(watch, answer)
+            try:
+                sending = self._runtime.upstream.send(self._upstream_call(call, watch), answer)
+                del call  # it holds the whole history, and the answer may take long
+                await sending
+            except Exception as error:  # the app may raise anything; raised on when the client has its answer
+                raised = error
+            finally:
+                supervisor.release(watch)
         if watch.client_left and not answer.finished:
             return self._is_asked_again(answer)
         await self._settle(answer, watch, raised)
@@ -156,16 +181,10 @@ class Run:
             self._runtime.saw_finish()
         return answer.is_asked_again
 
-    def _watch(self, answer: Answer, pulse: Pulse, scope: anyio.CancelScope) -> Watch:
+    def _watch(self, answer: Answer, scope: anyio.CancelScope) -> Watch:
         options = self._runtime.options
-        return Watch(
-            self._connection.receive,
-            pulse,
-            options.limits,
-            keepalive=answer.keepalive,
-            farewell=_FAREWELL_OF_APP if options.same_origin else 0,
-            scope=scope,
-        )
+        farewell = _FAREWELL_OF_APP if options.same_origin else 0
+        return Watch(self._connection.receive, answer, options.limits, farewell=farewell, scope=scope)
 
     def _upstream_call(self, call: ChatCall, watch: Watch) -> UpstreamCall:
         return UpstreamCall(
@@ -193,23 +212,21 @@ class Run:
         except ResponsesError as failure:
             raise failure from raised
 
-    def _new_answer(self, call: ChatCall, pulse: Pulse) -> Answer:
+    def _new_answer(self, call: ChatCall) -> Answer:
         runtime, stream = self._runtime, bool(self._request.get("stream"))
         options = runtime.options
-        machine = self._new_stream(call)
         transcoder = Transcoder(
-            machine,
+            self._new_stream(call),
             max_frame=options.limits.max_frame_bytes,
             max_document=options.limits.max_answer_bytes,
             done_sentinel=options.done_sentinel,
-            observe=self._observer(machine.response["id"]),
+            observe=self._observer(),
             silent=not stream,
         )
         headers = ((b"x-responses-unsupported", ", ".join(call.left_out).encode()),) if call.left_out else ()
         return (StreamedAnswer if stream else WholeAnswer)(
             transcoder,
             self._connection.send,
-            pulse,
             headers=headers,
             same_origin=options.same_origin,
             limits=options.limits,
@@ -227,7 +244,7 @@ class Run:
         kept = False
         try:
             with anyio.move_on_after(_STORE_PATIENCE, shield=True):
-                await keep(self._runtime, self._owner, response, self._history, input_items(self._request))
+                await keep(self._runtime, self._owner, response, list(self._history), input_items(self._request))
                 kept = True
         except StoreError as error:
             logger.error("the store failed: %s", error.message)
@@ -237,11 +254,12 @@ class Run:
             logger.error("response %s is not kept", response["id"])
             response["store"] = False
 
-    def _observer(self, response_id: str) -> Any:
+    def _observer(self) -> Any:
         on_event = self._runtime.options.on_event
         if on_event is None:
             return None
-        info = RunInfo(response_id=response_id, model=self._request["model"], stream=bool(self._request.get("stream")))
+        request = self._request
+        info = RunInfo(response_id=self._response_id, model=request["model"], stream=bool(request.get("stream")))
 
         def observe(event: Event) -> None:
             try:

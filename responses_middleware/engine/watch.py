@@ -6,7 +6,7 @@ The bytes write down when they passed, and nothing else; the supervisor looks at
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -17,6 +17,8 @@ from ..options import Limits
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive
+
+    from .answers import Answer
 
 StartSoon = Callable[[Callable[[], Coroutine[Any, Any, None]]], object]
 
@@ -41,20 +43,19 @@ class Watch:
 
     Args:
         receive: the client's; only one at a time waits for it, the wrapped app or we.
-        keepalive: sends a comment to the client, if its stream has begun.
+        answer: whose pulse is looked at; it sends the client a comment, if its stream has begun.
         farewell: seconds that an upstream which was told of the disconnect has to end by itself.
         scope: cancels the upstream's call.
     """
 
     __slots__ = (
+        "_answer",
         "_farewell",
-        "_keepalive",
         "_left",
         "_left_at",
         "_limits",
         "_listener",
         "_listening",
-        "_pulse",
         "_receive",
         "_scope",
         "verdict",
@@ -63,18 +64,16 @@ class Watch:
     def __init__(
         self,
         receive: Receive,
-        pulse: Pulse,
+        answer: Answer,
         limits: Limits,
         *,
-        keepalive: Callable[[], Awaitable[None]],
         farewell: float,
         scope: anyio.CancelScope,
     ) -> None:
         self.verdict: ResponsesError | None = None  # why the upstream was cut short
         self._receive = receive
-        self._pulse = pulse
+        self._answer = answer
         self._limits = limits
-        self._keepalive = keepalive
         self._farewell = farewell
         self._scope = scope
         self._left_at: float | None = None
@@ -104,7 +103,7 @@ class Watch:
 
     async def _listen(self) -> None:
         """Wait for the client's leave, since the wrapped app does not."""
-        if self._listening or self._pulse.finished:
+        if self._listening or self._answer.pulse.finished:
             return
         with anyio.CancelScope() as self._listener:
             try:
@@ -120,7 +119,7 @@ class Watch:
     # -- the upstream
     def look(self, start_soon: StartSoon, tick: float) -> None:
         """See what is due; `tick` seconds pass until the next look."""
-        now, pulse, limits = time.monotonic(), self._pulse, self._limits
+        now, pulse, limits = time.monotonic(), self._answer.pulse, self._limits
         if pulse.finished:
             return
         if self._left_at is not None:
@@ -142,10 +141,8 @@ class Watch:
 
     async def _send_keepalive(self) -> None:
         try:
-            await self._keepalive()
-        except (
-            Exception
-        ):  # OSError where ASGI 2.4 tells that the client is gone; whatever it is, it can't be written to
+            await self._answer.keepalive()
+        except Exception:  # OSError where ASGI 2.4 tells that the client is gone; whatever it is, there is no way to it
             self._leave()
 
     def cut_short(self, error: ResponsesError | None) -> None:

@@ -37,6 +37,7 @@ from .toolcalls import ToolCallTracker
 Seal = Callable[[dict[str, Any]], str | None]
 _OpenItem = TypeVar("_OpenItem", bound=OpenItem)
 
+_NO_NAMES = ToolNames()  # read, never added to
 _SHORT_NUMBER = re.compile(r"\d{0,5}")
 
 
@@ -47,7 +48,8 @@ class ResponseStream:
     rest with the terminal event. `response` is the snapshot as of now.
 
     Args:
-        response: the Response object so far, as `translate.echo.to_response` makes it; it becomes the stream's own.
+        response: the Response object so far, as `translate.echo.to_response` makes it; it becomes the stream's own. Or
+            what makes it: called anew for each snapshot, so that a stream that is open doesn't hold it.
         new_id: makes an id with a prefix, `new_id("msg_")`, that nobody else has.
         now: the time in seconds since 1970.
         names: what the upstream's function names stand for.
@@ -78,6 +80,7 @@ class ResponseStream:
         "_response",
         "_seal",
         "_splitter",
+        "_taken_call_ids",
         "_tier",
         "_tracker",
         "_usage",
@@ -90,7 +93,7 @@ class ResponseStream:
 
     def __init__(
         self,
-        response: dict[str, Any],
+        response: dict[str, Any] | Callable[[], dict[str, Any]],
         *,
         new_id: Callable[[str], str],
         now: Callable[[], float],
@@ -106,34 +109,37 @@ class ResponseStream:
     ) -> None:
         self.ended = False
         self.finish_reason: str | None = None
-        self._response = response
+        self._response = response if callable(response) else lambda: response
         self._output: list[Item] = []
         self.outbox = Outbox(max_output=max_output, obfuscate=obfuscate)
         self._new_id = new_id
         self._now = now
-        self._names = names or ToolNames()
+        self._names = names or _NO_NAMES
         self._reasoning = reasoning
         self._splitter = ThinkSplitter(implicit_open=think_tags == "extract_implicit_open") if think_tags else None
         self._wants_logprobs = logprobs
         self._expects_finish = expects_finish
-        self._call_ids = set(taken_call_ids)
+        self._taken_call_ids = taken_call_ids
         self._seal = seal
         self._line: list[OpenItem] = []  # the open item, then those that wait
-        self._tracker = ToolCallTracker(self._new_call, frozenset(self._names.known()))
         self.failure: ResponsesError | None = None  # why the response failed
         self._usage: Any = None
         self._tier: str | None = None
-        self._opaque = Opaque()
-        self._hidden: list[str] = []  # thinking that is not streamed
-        self._heard: set[str] = set()  # kinds of statements that came as deltas
-        self._message = MessageSoFar()
+        self._heard: tuple[str, ...] = ()  # kinds of statements that came as deltas
         self._citations = Citations(room=max_output)
+        # Many streams are open at once, and most have no calls, nothing opaque, no whole message: made when needed.
+        self._tracker: ToolCallTracker | None = None
+        self._call_ids: set[str] | None = None
+        self._opaque: Opaque | None = None
+        self._message: MessageSoFar | None = None
+        self._hidden: list[str] | None = None  # thinking that is not streamed
 
     # -- the three verbs
     def start(self) -> list[Event]:
         """`response.created` and `response.in_progress`."""
-        for kind in ("response.created", "response.in_progress"):
-            self.outbox.emit(kind, response=self.response)
+        response = self.response
+        self.outbox.emit("response.created", response=response)
+        self.outbox.emit("response.in_progress", response={**response, "output": []})
         return self.outbox.take()
 
     def feed(self, chunk: object) -> list[Event]:
@@ -143,7 +149,8 @@ class ResponseStream:
         try:
             for kind, *what in read(chunk):
                 self._SAYS[kind](self, *what)
-                self._heard.add(kind)
+                if kind not in self._heard:
+                    self._heard += (kind,)
         except UpstreamProtocolError as error:
             self.failure = error
         except RecursionError:
@@ -172,7 +179,7 @@ class ResponseStream:
     @property
     def response(self) -> dict[str, Any]:
         """The Response object as of now: finished items only."""
-        return {**self._response, "output": self._output[:]}
+        return {**self._response(), "output": self._output[:]}
 
     @property
     def live_flow(self) -> Flow | None:
@@ -222,6 +229,7 @@ class ResponseStream:
         if self._reasoning == "none":
             if self._seal is not None:
                 self.outbox.spend(len(text))
+                self._hidden = self._hidden or []
                 self._hidden.append(text)
             return
         thought = self._line[-1] if self._line else None
@@ -242,6 +250,7 @@ class ResponseStream:
     def _call(self, call_delta: dict[str, Any], first_of_chunk: bool) -> None:
         if self._splitter:
             self._release(self._splitter)
+        self._tracker = self._tracker or ToolCallTracker(self._new_call, frozenset(self._names.known()))
         call = self._tracker.feed(call_delta, first_of_chunk=first_of_chunk)
         if call and self._seal is not None and (opaque := opaque_of_call(call_delta)):
             self.outbox.spend(len(_json.dumps(opaque)))
@@ -256,10 +265,12 @@ class ResponseStream:
     def _keep_opaque(self, name: str, value: Any, is_whole: bool = False) -> None:
         if self._seal is not None:
             self.outbox.spend(len(_json.dumps(value)))
-            (self._opaque.replace if is_whole else self._opaque.add)(name, value)
+            opaque = self._gathered()
+            (opaque.replace if is_whole else opaque.add)(name, value)
 
     def _whole_message(self, message: dict[str, Any]) -> None:
         """A message that is whole, or whole so far: says only what no delta has said."""
+        self._message = self._message or MessageSoFar()
         for kind, *what in self._message.news(message, self._heard):
             self._SAYS[kind](self, *what)
 
@@ -325,7 +336,7 @@ class ResponseStream:
         if isinstance(item, OpenCall):
             call_id = self._call_id(item)
             if item.opaque:
-                self._opaque.add_call(call_id, item.opaque)
+                self._gathered().add_call(call_id, item.opaque)
                 item.opaque = {}
             self._carry_opaque()
             item.bind(call_id, self._names.binding(item.name))
@@ -339,10 +350,12 @@ class ResponseStream:
         self._output.append(item.close(status, tell=tell))
         self.outbox.room = room
         if isinstance(item, OpenCall) and item.opaque:  # a signature that came behind the arguments
-            self._opaque.add_call(self._output[-1]["call_id"], item.opaque)
+            self._gathered().add_call(self._output[-1]["call_id"], item.opaque)
 
     def _call_id(self, call: OpenCall) -> str:
         """The upstream's id, if it names this call alone: servers that number calls begin again with each answer."""
+        if self._call_ids is None:
+            self._call_ids = set(self._taken_call_ids)
         wanted = call.upstream_id
         if _SHORT_NUMBER.fullmatch(wanted) or wanted in self._call_ids:
             wanted = self._new_id("call_")
@@ -350,11 +363,15 @@ class ResponseStream:
         return wanted
 
     # -- what the upstream wants back
+    def _gathered(self) -> Opaque:
+        self._opaque = self._opaque or Opaque()
+        return self._opaque
+
     def _seal_text(self, text: str) -> str | None:
         if self._seal is None or not (text or self._opaque):
             return None
         try:
-            return self._seal({"text": text, "opaque": self._opaque.take()})
+            return self._seal({"text": text, "opaque": self._gathered().take()})
         except RecursionError:  # nested just not too deeply to be read
             return None
 
@@ -362,7 +379,7 @@ class ResponseStream:
         """A reasoning item without text, for what no reasoning item has taken along."""
         if not (self._opaque or self._hidden) or self._seal is None:
             return
-        hidden, self._hidden = "".join(self._hidden), []
+        hidden, self._hidden = "".join(self._hidden or ()), None
         carrier = OpenReasoning(
             self.outbox, self._new_id("rs_"), as_summary=True, seal=lambda _: self._seal_text(hidden)
         )
@@ -400,12 +417,10 @@ class ResponseStream:
             cut = not complete and (len(self._line) == 1 or not head.is_whole)
             self._close_head("incomplete" if cut else "completed")
         self._carry_opaque()
-        self._response["status"] = "completed" if complete else "incomplete"
         if complete:
-            self._response["completed_at"] = int(self._now())
+            self._end("completed", to_usage(self._usage), completed_at=int(self._now()))
         else:
-            self._response["incomplete_details"] = {"reason": outcome}
-        self._end(f"response.{self._response['status']}", to_usage(self._usage))
+            self._end("incomplete", to_usage(self._usage), incomplete_details={"reason": outcome})
 
     def _end_failed(self, error: ResponsesError) -> None:
         self._drop_nameless()
@@ -416,18 +431,18 @@ class ResponseStream:
             self._close_head("incomplete", tell=False)
         fields = error.fields()
         self.outbox.emit("error", error={name: fields[name] for name in ("type", "code", "message", "param")})
-        self._response["status"] = "failed"
-        self._response["error"] = response_error(error)
-        self._end("response.failed", to_usage(self._usage) if self._usage else None)
+        self._end("failed", to_usage(self._usage) if self._usage else None, error=response_error(error))
 
     def _drop_nameless(self) -> None:
         """Leave out calls that were cut before their name was known."""
         self._line = [item for item in self._line if not isinstance(item, OpenCall) or item.name]
 
-    def _end(self, kind: str, usage: dict[str, Any] | None) -> None:
-        self._response["usage"] = usage
-        self._response["service_tier"] = self._tier or _known_tier(self._response.get("service_tier"))
-        self.outbox.emit(kind, response=self.response)
+    def _end(self, status: str, usage: dict[str, Any] | None, **members: Any) -> None:
+        response = self._response()
+        tier = self._tier or _known_tier(response.get("service_tier"))
+        response.update(status=status, usage=usage, service_tier=tier, **members)
+        self._response = lambda: response
+        self.outbox.emit(f"response.{status}", response=self.response)
 
 
 def _known_tier(requested: Any) -> str:

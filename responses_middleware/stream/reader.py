@@ -85,6 +85,8 @@ def _read_choice(choice: dict[str, Any], said: list[Said]) -> None:
 class MessageSoFar:
     """The messages of an answer that comes whole, or whole so far, again and again (Perplexity)."""
 
+    __slots__ = ("_texts",)
+
     def __init__(self) -> None:
         self._texts: dict[tuple[str, int], str] = {}  # by kind, and place among those of the kind
 

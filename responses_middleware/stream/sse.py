@@ -37,9 +37,9 @@ class SSEDecoder:
     )
 
     def __init__(self, *, max_frame: int = 8 * 1024 * 1024) -> None:
-        self._rest: list[bytes] = []  # pieces of the unfinished line, joined once: linear in its length
+        self._rest: list[bytes] | None = None  # pieces of the unfinished line, joined once: linear in its length
         self._rest_size = 0
-        self._data: list[bytes] = []  # data lines of the unfinished frame
+        self._data: list[bytes] | None = None  # data lines of the unfinished frame
         self._data_size = 0
         self._after_cr = False
         self._is_error = False  # the unfinished frame has the name `error`
@@ -62,11 +62,9 @@ class SSEDecoder:
         if b"\n" not in data:
             self._keep(data)
             return []
-        if self._rest_size:
-            self._rest.append(data)
-            data = b"".join(self._rest)
-            self._rest.clear()
-            self._rest_size = 0
+        if self._rest is not None:
+            data = b"".join([*self._rest, data])
+            self._rest, self._rest_size = None, 0
         *lines, rest = data.split(b"\n")
         payloads = self._read(lines)
         self._keep(rest)
@@ -78,6 +76,7 @@ class SSEDecoder:
 
     def _keep(self, rest: bytes) -> None:
         if rest:
+            self._rest = self._rest or []
             self._rest.append(rest)
             self._rest_size += len(rest)
             self._check(self._rest_size)
@@ -95,15 +94,16 @@ class SSEDecoder:
             elif line.startswith(b"event:"):
                 self._is_error = line[6:].strip() == b"error"
             elif not line:
-                payload = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
+                payload = b"\n".join(self._data or ())
                 if payload.strip(b"\n"):
                     payloads.append(NamedError(payload) if self._is_error else payload)
-                self._data, self._data_size, self._is_error = [], 0, False
+                self._data, self._data_size, self._is_error = None, 0, False
         return payloads
 
     def _add(self, value: bytes) -> None:
         self._data_size += len(value) + bool(self._data)  # with the line feed between them
         self._check(self._data_size)
+        self._data = self._data or []
         self._data.append(value)
 
     def _check(self, size: int) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from .. import _json
-from ..errors import ResponsesError, UpstreamProtocolError
+from ..errors import ResponsesError, UpstreamError, UpstreamProtocolError
 from ..translate.completion import to_chunk
 from ..translate.failure import find_failure, named_failure
 from .body import AnswerBody
@@ -89,8 +88,8 @@ class Transcoder:
     def feed(self, data: bytes) -> bytes:
         """Rewrite what came."""
         out: list[bytes] = []
-        at, end, splice = 0, len(data), self._splice
-        while at < end and not self.ended:
+        at, end, splice, stream = 0, len(data), self._splice, self.stream
+        while at < end and not stream.ended:
             if splice is not None and splice.armed:
                 copied = splice.copy_many(data, at, out)
                 if copied != at:
@@ -101,14 +100,14 @@ class Transcoder:
             cut = data.find(b"\n\n", at) + 2
             piece = data[at : cut if cut > 1 else end] if at or cut > 1 else data
             at += len(piece)
-            self._guard(partial(self._body.feed, piece), out)
+            self._guard(out, self._body.feed, piece)
         return out[0] if len(out) == 1 else b"".join(out)
 
     def finish(self, error: ResponsesError | None = None) -> bytes:
         """Write the rest: the upstream's answer has ended, or broke."""
         out: list[bytes] = []
         if not self.ended and error is None:
-            self._guard(self._body.finish, out)
+            self._guard(out, self._body.finish)
         if not self.ended:
             if not self.begun and (error or not self.is_stream):
                 raise error or UpstreamProtocolError("the upstream's answer is no chat completion")
@@ -122,11 +121,11 @@ class Transcoder:
             return b""
         return to_frame(self.terminal) + (DONE if self._done_sentinel else b"")
 
-    def _guard(self, payloads: Callable[[], list[bytes]], out: list[bytes]) -> None:
+    def _guard(self, out: list[bytes], payloads: Callable[..., list[bytes]], *data: bytes) -> None:
         """Read payloads; what can't be read fails the response."""
         try:
-            for payload in payloads():
-                if not self.ended:
+            for payload in payloads(*data):
+                if not self.stream.ended:
                     self._payload(payload, out)
         except UpstreamProtocolError as error:
             if not self.begun:
@@ -149,11 +148,14 @@ class Transcoder:
             raise UpstreamProtocolError("a frame of the upstream is not JSON") from error
         if self._body.framing == "document":
             chunk = self._whole(chunk)
-        failure = named_failure(chunk) if type(payload) is NamedError else find_failure(chunk)
+        if type(payload) is NamedError:
+            failure: UpstreamError | None = named_failure(chunk)
+        else:
+            failure = None if self.begun else find_failure(chunk)  # later ones are the machine's to find
         if failure and not self.begun:
             raise failure
         self._start(out)
-        if failure and type(payload) is NamedError:
+        if failure:
             self._end(out, error=failure)
             return
         events = self.stream.feed(chunk)

@@ -113,7 +113,7 @@ class _Walk:
         self._parts = PartWriter(dialect, left_out)
         self._pairs = history.pair(items, left_out)
         self._turn: Turn | None = None
-        self._pending = Turn()  # thinking of the turn that follows
+        self._pending: Turn | None = None  # thinking of the turn that follows
 
     def item(self, position: int, item: Item) -> None:
         kind = item.get("type") or ("message" if "role" in item else "item_reference")
@@ -153,7 +153,7 @@ class _Walk:
             case "user":
                 written = self._parts.content(content, place)
                 self.flush()
-                self._pending = Turn()  # thinking that no turn followed
+                self._pending = None  # thinking that no turn followed
                 self.messages.append({"role": "user", "content": written})
             case "assistant":
                 text, media = self._parts.split(content, place)
@@ -179,7 +179,7 @@ class _Walk:
         if self._turn and self._turn.ended_before(position):
             self.flush()
         if self._turn is None:
-            self._turn, self._pending = self._pending, Turn()
+            self._turn, self._pending = self._pending or Turn(), None
         return self._turn
 
     def _call(self, position: int, item: Item) -> None:
@@ -206,7 +206,7 @@ class _Walk:
         text, opaque = self._thinking(position, item)
         turn = self._turn
         if turn is None or turn.ended_before(position):
-            turn = self._pending
+            turn = self._pending = self._pending or Turn()
         turn.think(text if position >= self._thinking_since else "", opaque)
 
     def _thinking(self, position: int, item: Item) -> tuple[str, dict[str, Any]]:

@@ -10,6 +10,8 @@ from .decoding import push_decoded, start_answer
 from .headers import inner_request_headers
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from starlette.types import ASGIApp, Message, Scope
 
     from .base import Sink, UpstreamCall
@@ -78,11 +80,10 @@ def inner_scope(call: UpstreamCall) -> Scope:
     scope["path"] = call.path
     scope["raw_path"] = quote(call.path).encode()
     scope["headers"] = inner_request_headers(outer["headers"], len(call.body))
-    scope["extensions"] = {
-        name: value
-        for name, value in (outer.get("extensions") or {}).items()
-        if name not in EXTENSIONS_OF_THE_CONNECTION
-    }
+    if extensions := outer.get("extensions"):
+        scope["extensions"] = {
+            name: value for name, value in extensions.items() if name not in EXTENSIONS_OF_THE_CONNECTION
+        }
     scope[MARKER] = True
     return scope
 
@@ -117,8 +118,13 @@ class _Exchange:
     def is_over(self) -> bool:
         return self._ended or self._sink.finished
 
-    async def receive(self) -> Message:
+    def receive(self) -> Awaitable[Message]:
         """The app's `receive`: the body once, then what the client does."""
+        if self._body is None and not self.is_over:
+            return self._wait_for_leave()  # most open streams wait here: with no coroutine of ours in between
+        return self._receive()
+
+    async def _receive(self) -> Message:
         body, self._body = self._body, None
         if body is not None:
             return {"type": "http.request", "body": body, "more_body": False}

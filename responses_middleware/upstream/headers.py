@@ -145,9 +145,19 @@ def _without_hop_by_hop(
 
 
 def _without(headers: Iterable[tuple[bytes, bytes]], dropped: Container[bytes], prefixes: tuple[bytes, ...]) -> Headers:
-    kept = []
-    for header in headers:
-        name, value = bytes(header[0]).lower(), bytes(header[1])
-        if name not in dropped and not name.startswith(prefixes) and _is_token(name) and not _ends_the_line(value):
-            kept.append((name, value))
-    return kept
+    return [
+        header
+        for header in map(_lowered, headers)
+        if header[0] not in dropped
+        and not header[0].startswith(prefixes)
+        and _is_token(header[0])
+        and not _ends_the_line(header[1])
+    ]
+
+
+def _lowered(header: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
+    """The header with its name in lower case: the very same one where it is as ASGI has it."""
+    name, value = header
+    if type(header) is tuple and type(name) is type(value) is bytes and name == name.lower():
+        return header
+    return bytes(name).lower(), bytes(value)
