@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 
@@ -31,7 +31,12 @@ if TYPE_CHECKING:
 
 _now = time.monotonic
 
-Keep = Callable[[dict[str, Any]], Awaitable[None]]
+
+class Keeper(Protocol):
+    """Who stores what is finished."""
+
+    async def keep(self, response: dict[str, Any]) -> None:
+        """Store a response; where that fails it becomes `store: false`, and nothing is raised."""
 
 
 class Answer:
@@ -40,7 +45,7 @@ class Answer:
     Args:
         transcoder: reads the answer.
         headers: of ours, sent beside those of the upstream.
-        keep: stores the finished response; called before the client can learn that it is finished.
+        keeper: stores the finished response, before the client can learn that it is finished.
         asks_again: whether a refusal will be asked otherwise; if not, the client is told at once, whatever the app
             still does. None: it will not.
     """
@@ -51,7 +56,7 @@ class Answer:
         "_error_body",
         "_error_room",
         "_headers",
-        "_keep",
+        "_keeper",
         "_own_headers",
         "_same_origin",
         "_send",
@@ -74,7 +79,7 @@ class Answer:
         headers: Iterable[tuple[bytes, bytes]],
         same_origin: bool,
         limits: Limits,
-        keep: Keep,
+        keeper: Keeper,
         asks_again: Callable[[UpstreamError], bool] | None,
     ) -> None:
         self.transcoder = transcoder
@@ -88,7 +93,7 @@ class Answer:
         self._send = send
         self._own_headers = headers
         self._same_origin = same_origin
-        self._keep = keep
+        self._keeper = keeper
         self._asks_again = asks_again
         self._status = 0
         self._headers: Sequence[tuple[bytes, bytes]] = ()
@@ -159,7 +164,7 @@ class Answer:
         """Store what is finished before the client learns of it; a store that fails is told as `store: false`."""
         terminal = self.transcoder.terminal
         if terminal is not None:
-            await self._keep(terminal["response"])
+            await self._keeper.keep(terminal["response"])
 
     async def _deliver(self, message: Message) -> None:
         """Send to the client; OSError is how servers of ASGI 2.4 tell that it is gone."""

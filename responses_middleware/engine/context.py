@@ -56,7 +56,9 @@ def _is_reference(item: Item) -> bool:
     return kind == "item_reference" or (kind is None and "role" not in item)
 
 
-async def keep(runtime: Runtime, owner: str, response: dict[str, Any], history: list[Item], given: list[Item]) -> None:
+async def store_response(
+    runtime: Runtime, owner: str, response: dict[str, Any], history: list[Item], given: list[Item]
+) -> None:
     """Store a finished response with its input; each item gets an id, by which it can be listed and referred to."""
     assert runtime.store is not None
     named = [_named(runtime, item) for item in given]

@@ -22,7 +22,7 @@ from ..translate.left_out import LeftOut
 from ..translate.request import ChatCall, input_items, to_chat
 from ..upstream.base import UpstreamCall
 from .answers import Answer, StreamedAnswer, WholeAnswer
-from .context import history_of, keep, refers, resolved_input
+from .context import history_of, refers, resolved_input, store_response
 from .runtime import RunInfo, Runtime, logger
 from .supervisor import Supervisor
 from .watch import Watch
@@ -230,21 +230,23 @@ class Run:
             headers=headers,
             same_origin=options.same_origin,
             limits=options.limits,
-            keep=self._keep,
+            keeper=self,
             asks_again=None if self._asked else partial(self._learns, call.payload),
         )
 
     def _learns(self, payload: ChatRequest, error: UpstreamError) -> bool:
         return self._runtime.learn(self._model, error, payload)
 
-    async def _keep(self, response: dict[str, Any]) -> None:
+    async def keep(self, response: dict[str, Any]) -> None:
         """Store a response; what is ready to be sent must not be lost, so that a leave of the client can't end this."""
         if not self._stores:
             return
         kept = False
         try:
             with anyio.move_on_after(_STORE_PATIENCE, shield=True):
-                await keep(self._runtime, self._owner, response, list(self._history), input_items(self._request))
+                await store_response(
+                    self._runtime, self._owner, response, list(self._history), input_items(self._request)
+                )
                 kept = True
         except StoreError as error:
             logger.error("the store failed: %s", error.message)

@@ -13,7 +13,6 @@ Rules of the house:
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Collection
 from typing import Any, ClassVar, Literal, TypeVar
@@ -32,13 +31,12 @@ from .open_calls import OpenCall
 from .open_items import MOST, Item, OpenItem, OpenMessage, OpenReasoning
 from .reader import MessageSoFar, opaque_of_call, read
 from .thinking import Piece, ThinkSplitter
-from .toolcalls import ToolCallTracker
+from .toolcalls import CallIds, ToolCallTracker
 
 Seal = Callable[[dict[str, Any]], str | None]
 _OpenItem = TypeVar("_OpenItem", bound=OpenItem)
 
 _NO_NAMES = ToolNames()  # read, never added to
-_SHORT_NUMBER = re.compile(r"\d{0,5}")
 
 
 class ResponseStream:
@@ -70,6 +68,7 @@ class ResponseStream:
         "_heard",
         "_hidden",
         "_line",
+        "_max_output",
         "_message",
         "_names",
         "_new_id",
@@ -126,12 +125,14 @@ class ResponseStream:
         self._usage: Any = None
         self._tier: str | None = None
         self._heard: tuple[str, ...] = ()  # kinds of statements that came as deltas
-        self._citations = Citations(room=max_output)
-        # Many streams are open at once, and most have no calls, nothing opaque, no whole message: made when needed.
+        self._max_output = max_output
+        # Many streams are open at once, and most have no calls, nothing opaque, no whole message, no citations: made
+        # when needed.
         self._tracker: ToolCallTracker | None = None
-        self._call_ids: set[str] | None = None
+        self._call_ids: CallIds | None = None
         self._opaque: Opaque | None = None
         self._message: MessageSoFar | None = None
+        self._citations: Citations | None = None
         self._hidden: list[str] | None = None  # thinking that is not streamed
 
     # -- the three verbs
@@ -260,7 +261,7 @@ class ResponseStream:
     def _annotate(self, annotation: dict[str, Any]) -> None:
         message = self._line[-1] if self._line else None
         if type(message) is OpenMessage:
-            self._citations.annotate(message, annotation)
+            self._cited().annotate(message, annotation)
 
     def _keep_opaque(self, name: str, value: Any, is_whole: bool = False) -> None:
         if self._seal is not None:
@@ -285,7 +286,11 @@ class ResponseStream:
         self._tier = tier
 
     def _cite(self, sources: Any) -> None:
-        self._citations.keep(sources)
+        self._cited().keep(sources)
+
+    def _cited(self) -> Citations:
+        self._citations = self._citations or Citations(room=self._max_output)
+        return self._citations
 
     def _fail(self, error: UpstreamError) -> None:
         self.failure = error
@@ -334,7 +339,8 @@ class ResponseStream:
 
     def _open(self, item: OpenItem) -> None:
         if isinstance(item, OpenCall):
-            call_id = self._call_id(item)
+            self._call_ids = self._call_ids or CallIds(self._taken_call_ids, self._new_id)
+            call_id = self._call_ids.of(item)
             if item.opaque:
                 self._gathered().add_call(call_id, item.opaque)
                 item.opaque = {}
@@ -344,23 +350,13 @@ class ResponseStream:
 
     def _close_head(self, status: Literal["completed", "incomplete"], *, tell: bool = True) -> None:
         item = self._line.pop(0)
-        if isinstance(item, OpenMessage):
+        if self._citations and isinstance(item, OpenMessage):
             self._citations.close(item)
         room, self.outbox.room = self.outbox.room, sys.maxsize  # what it still says has found room when it came
         self._output.append(item.close(status, tell=tell))
         self.outbox.room = room
         if isinstance(item, OpenCall) and item.opaque:  # a signature that came behind the arguments
             self._gathered().add_call(self._output[-1]["call_id"], item.opaque)
-
-    def _call_id(self, call: OpenCall) -> str:
-        """The upstream's id, if it names this call alone: servers that number calls begin again with each answer."""
-        if self._call_ids is None:
-            self._call_ids = set(self._taken_call_ids)
-        wanted = call.upstream_id
-        if _SHORT_NUMBER.fullmatch(wanted) or wanted in self._call_ids:
-            wanted = self._new_id("call_")
-        self._call_ids.add(wanted)
-        return wanted
 
     # -- what the upstream wants back
     def _gathered(self) -> Opaque:

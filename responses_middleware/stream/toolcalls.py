@@ -13,6 +13,7 @@ Rules, in this order:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,7 @@ from .events import repaired
 from .open_calls import OpenCall, arguments_text
 
 _LONGEST_INDEX = 64  # characters of one that is a string
+_SHORT_NUMBER = re.compile(r"\d{0,5}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,28 @@ class ToolCallTracker:
         elif name != call.name and not call.begun and self._spells(call, name):
             call.name += name
         call.outbox.spend(len(call.name) - before)
+
+
+class CallIds:
+    """The ids of calls, no two the same.
+
+    Args:
+        taken: ids of the history, which may not be used again.
+    """
+
+    __slots__ = ("_new_id", "_taken")
+
+    def __init__(self, taken: Collection[str], new_id: Callable[[str], str]) -> None:
+        self._taken = set(taken)
+        self._new_id = new_id
+
+    def of(self, call: OpenCall) -> str:
+        """The upstream's id, if it names this call alone: servers that number calls begin again with each answer."""
+        wanted = call.upstream_id
+        if _SHORT_NUMBER.fullmatch(wanted) or wanted in self._taken:
+            wanted = self._new_id("call_")
+        self._taken.add(wanted)
+        return wanted
 
 
 def _read(call_delta: dict[str, Any]) -> _Fragment:

@@ -8,7 +8,7 @@ import pytest
 from test_runtime import runtime
 
 from responses_middleware import MemoryStore, StoredResponse
-from responses_middleware.engine.context import history_of, keep, resolved_input
+from responses_middleware.engine.context import history_of, resolved_input, store_response
 from responses_middleware.engine.runtime import Runtime
 from responses_middleware.errors import PreviousResponseNotFoundError
 
@@ -81,7 +81,7 @@ async def test_a_string_is_one_message_of_the_user() -> None:
 async def test_every_item_that_is_kept_gets_an_id(item: dict[str, Any], prefix: str) -> None:
     shared, store = with_store()
 
-    await keep(shared, "me", RESPONSE, [], [item])
+    await store_response(shared, "me", RESPONSE, [], [item])
 
     row = await store.get("me", "resp_1")
     assert row is not None
@@ -92,7 +92,7 @@ async def test_every_item_that_is_kept_gets_an_id(item: dict[str, Any], prefix: 
 async def test_an_id_that_the_client_gave_is_kept() -> None:
     shared, store = with_store()
 
-    await keep(shared, "me", RESPONSE, [], [QUESTION])
+    await store_response(shared, "me", RESPONSE, [], [QUESTION])
 
     row = await store.get("me", "resp_1")
     assert row is not None
@@ -103,7 +103,7 @@ async def test_an_id_that_the_client_gave_is_kept() -> None:
 async def test_a_content_that_is_a_string_is_kept_as_a_part(role: str, kind: str) -> None:
     shared, store = with_store()
 
-    await keep(shared, "me", RESPONSE, [], [{"role": role, "content": "hi"}])
+    await store_response(shared, "me", RESPONSE, [], [{"role": role, "content": "hi"}])
 
     row = await store.get("me", "resp_1")
     assert row is not None
