@@ -10,11 +10,11 @@ import json
 import os
 from typing import Any
 
+from asgi_client import text_of
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from replay import call, parse, stream_of, text, transcoder_of
-from wire import text_of
 
 from responses_middleware.errors import ResponsesError, UpstreamConnectionError, UpstreamError
 from responses_middleware.stream.grammar import Grammar
