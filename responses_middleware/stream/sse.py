@@ -53,6 +53,8 @@ class SSEDecoder:
 
     def feed(self, data: bytes) -> list[bytes]:
         """The payloads that are complete now."""
+        if self._is_one_payload(data):
+            return [data[6:-2]]
         if self._after_cr and data:  # a CRLF may be cut in the middle
             self._after_cr = False
             data = data.removeprefix(b"\n")
@@ -69,6 +71,18 @@ class SSEDecoder:
         payloads = self._read(lines)
         self._keep(rest)
         return payloads
+
+    def _is_one_payload(self, data: bytes) -> bool:
+        """Whether the bytes are one frame of one line, as by far the most reads are."""
+        return (
+            data.startswith(b"data: {")
+            and data.find(b"\n") == len(data) - 2
+            and data.endswith(b"\n\n")
+            and b"\r" not in data
+            and len(data) <= self._max_frame
+            and self.between_frames
+            and not self._is_error
+        )
 
     def finish(self) -> list[bytes]:
         """What an end without a blank line leaves."""
