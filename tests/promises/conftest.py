@@ -5,15 +5,11 @@ from __future__ import annotations
 
 import functools
 import ssl
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 from fronts import ON_ONE_LOOP, PLACES
-
-sys.path.append(str(Path(__file__).parents[1] / "unit" / "stream"))  # replay.py drives streams without sockets
 
 
 @pytest.fixture

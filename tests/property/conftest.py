@@ -6,12 +6,8 @@ HYPOTHESIS_PROFILE=nightly scripts/test tests/property
 from __future__ import annotations
 
 import os
-import sys
-from pathlib import Path
 
 from hypothesis import HealthCheck, settings
-
-sys.path.append(str(Path(__file__).parents[1] / "unit" / "stream"))  # replay.py drives streams there and here
 
 _slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile("suite", max_examples=300, deadline=None, suppress_health_check=_slow)
