@@ -9,8 +9,8 @@ import openai.types.responses as sdk
 import pytest
 from openai.types.responses import response_create_params, response_input_item_param, tool_param
 from shape_samples import example, missing_fields, tagged_example, wrong_types
+from validating import refused
 
-from responses_middleware.errors import InvalidRequestError
 from responses_middleware.protocol import validate
 from responses_middleware.protocol.create import PARAMETERS
 from responses_middleware.protocol.faults import write_path
@@ -22,13 +22,6 @@ COMPANIONS: dict[str, dict[str, Any]] = {
     "stream_options": {"stream": True},
     "tool_choice": {"previous_response_id": "resp_1"},
 }
-
-
-def refused(body: dict[str, Any]) -> InvalidRequestError:
-    with pytest.raises(InvalidRequestError) as caught:
-        validate(body)
-    assert caught.value.status == 400
-    return caught.value
 
 
 def assert_exact(body: dict[str, Any], param: str, code: str | None = None) -> None:

@@ -5,23 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from validating import accept_with, refused_with
 
 from responses_middleware.errors import InvalidRequestError
-from responses_middleware.protocol import validate
 
 CALL = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
 PIXEL = "data:image/png;base64,iVBORw0KGgo="
 
 
 def accept(*items: Any) -> None:
-    validate({"model": "m", "input": list(items)})
+    accept_with(input=[*items])
 
 
 def refused(*items: Any) -> InvalidRequestError:
-    with pytest.raises(InvalidRequestError) as caught:
-        accept(*items)
-    assert caught.value.status == 400
-    return caught.value
+    return refused_with(input=[*items])
 
 
 @pytest.mark.parametrize("role", ["user", "assistant", "system", "developer"])

@@ -5,24 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from validating import refused, refused_with
 
 from responses_middleware.errors import (
-    InvalidRequestError,
     MissingParameterError,
     UnknownParameterError,
     UnsupportedParameterError,
 )
 from responses_middleware.protocol import validate
-
-
-def refused(body: object, **limits: int) -> InvalidRequestError:
-    with pytest.raises(InvalidRequestError) as caught:
-        validate(body, **limits)
-    return caught.value
-
-
-def refused_with(**parameters: Any) -> InvalidRequestError:
-    return refused({"model": "m", "input": "x", **parameters})
 
 
 def test_the_same_object_comes_back() -> None:

@@ -5,21 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from validating import PLAIN, refused
 
-from responses_middleware.errors import InvalidRequestError
 from responses_middleware.protocol import validate
-
-
-def refused(body: dict[str, Any], **limits: int) -> InvalidRequestError:
-    with pytest.raises(InvalidRequestError) as caught:
-        validate({"model": "m", "input": "x"} | body, **limits)
-    assert caught.value.status == 400
-    return caught.value
 
 
 @pytest.mark.parametrize("stream", [{}, {"stream": False}, {"stream": None}])
 def test_stream_options_need_a_stream(stream: dict[str, Any]) -> None:
-    error = refused({"stream_options": {"include_obfuscation": True}} | stream)
+    error = refused(PLAIN | {"stream_options": {"include_obfuscation": True}} | stream)
 
     assert error.param == "stream_options"
 
@@ -30,7 +23,7 @@ def test_stream_options_that_ask_for_nothing_are_harmless(options: dict[str, Any
 
 
 def test_a_previous_response_and_a_conversation_exclude_each_other() -> None:
-    error = refused({"previous_response_id": "resp_1", "conversation": "conv_1"})
+    error = refused(PLAIN | {"previous_response_id": "resp_1", "conversation": "conv_1"})
 
     assert error.message == (
         "Mutually exclusive parameters: Ensure you are only providing one of: 'previous_response_id' or 'conversation'."
@@ -38,12 +31,12 @@ def test_a_previous_response_and_a_conversation_exclude_each_other() -> None:
 
 
 def test_a_background_response_must_be_stored() -> None:
-    assert refused({"background": True, "store": False}).param == "store"
+    assert refused(PLAIN | {"background": True, "store": False}).param == "store"
 
 
 @pytest.mark.parametrize("others", [{}, {"background": False}, {"background": True, "stream": True}])
 def test_a_slow_window_is_for_the_background_alone(others: dict[str, Any]) -> None:
-    error = refused({"background_options": {"completion_window": "8h"}} | others)
+    error = refused(PLAIN | {"background_options": {"completion_window": "8h"}} | others)
 
     assert error.param == "background_options.completion_window"
 
@@ -51,7 +44,7 @@ def test_a_slow_window_is_for_the_background_alone(others: dict[str, Any]) -> No
 def test_too_many_items_are_refused() -> None:
     items = [{"role": "user", "content": "x"}] * 4
 
-    error = refused({"input": items}, max_items=3)
+    error = refused(PLAIN | {"input": items}, max_items=3)
 
     assert (error.param, error.code) == ("input", "array_above_max_length")
     assert "maximum length 3, but got an array with length 4" in error.message
@@ -64,7 +57,7 @@ def test_as_many_items_as_the_limit_are_accepted() -> None:
 def test_too_many_tools_are_refused() -> None:
     tools = [{"type": "function", "name": f"f{n}"} for n in range(4)]
 
-    error = refused({"tools": tools}, max_tools=3)
+    error = refused(PLAIN | {"tools": tools}, max_tools=3)
 
     assert (error.param, error.code) == ("tools", "array_above_max_length")
 
@@ -72,7 +65,9 @@ def test_too_many_tools_are_refused() -> None:
 def test_too_many_tools_of_a_namespace_are_refused() -> None:
     tools = [{"type": "function", "name": f"f{n}"} for n in range(4)]
 
-    error = refused({"tools": [{"type": "namespace", "name": "n", "description": "", "tools": tools}]}, max_tools=3)
+    error = refused(
+        PLAIN | {"tools": [{"type": "namespace", "name": "n", "description": "", "tools": tools}]}, max_tools=3
+    )
 
     assert (error.param, error.code) == ("tools[0].tools", "array_above_max_length")
 
@@ -89,11 +84,11 @@ def test_a_body_as_deep_as_the_limit_is_accepted() -> None:
 
 
 def test_a_body_deeper_than_the_limit_is_refused() -> None:
-    error = refused({"client_metadata": nested(10)}, max_depth=10)
+    error = refused(PLAIN | {"client_metadata": nested(10)}, max_depth=10)
 
     assert (error.param, error.code) == (None, None)
     assert "nested too deeply (limit 10)" in error.message
 
 
 def test_a_very_deep_body_is_refused_without_recursion() -> None:
-    assert "nested too deeply (limit 128)" in refused({"metadata": nested(100_000)}).message
+    assert "nested too deeply (limit 128)" in refused(PLAIN | {"metadata": nested(100_000)}).message

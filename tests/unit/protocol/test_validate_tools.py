@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from validating import accept_with, refused_with
 
-from responses_middleware.errors import InvalidRequestError, MissingParameterError
-from responses_middleware.protocol import validate
+from responses_middleware.errors import MissingParameterError
 
 FUNCTION = {"type": "function", "name": "f", "parameters": {"type": "object"}}
 CUSTOM = {"type": "custom", "name": "c"}
@@ -15,31 +15,20 @@ NAMESPACE = {"type": "namespace", "name": "n", "description": "d", "tools": [{"t
 ADDITIONAL = {"type": "additional_tools", "role": "developer", "tools": [FUNCTION]}
 
 
-def accept(**parameters: Any) -> None:
-    validate({"model": "m", "input": "x", **parameters})
-
-
-def refused(**parameters: Any) -> InvalidRequestError:
-    with pytest.raises(InvalidRequestError) as caught:
-        accept(**parameters)
-    assert caught.value.status == 400
-    return caught.value
-
-
 @pytest.mark.parametrize("name", ["a", "A-b_9", "a" * 64])
 def test_a_plain_name_is_accepted(name: str) -> None:
-    accept(tools=[FUNCTION | {"name": name}])
+    accept_with(tools=[FUNCTION | {"name": name}])
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a.b", "a" * 65, "a\n", "é"])
 def test_an_odd_name_is_refused(name: str) -> None:
-    error = refused(tools=[CUSTOM, FUNCTION | {"name": name}])
+    error = refused_with(tools=[CUSTOM, FUNCTION | {"name": name}])
 
     assert (error.param, error.code) == ("tools[1].name", "invalid_value")
 
 
 def test_everything_but_the_name_of_a_function_may_be_null() -> None:
-    accept(tools=[{"type": "function", "name": "f", "parameters": None, "strict": None, "description": None}])
+    accept_with(tools=[{"type": "function", "name": "f", "parameters": None, "strict": None, "description": None}])
 
 
 @pytest.mark.parametrize(
@@ -47,7 +36,7 @@ def test_everything_but_the_name_of_a_function_may_be_null() -> None:
     [None, {"type": "text"}, {"type": "grammar", "syntax": "lark", "definition": "start: /a/"}],
 )
 def test_a_custom_tool_may_have_a_format(form: Any) -> None:
-    accept(tools=[CUSTOM | {"format": form}])
+    accept_with(tools=[CUSTOM | {"format": form}])
 
 
 @pytest.mark.parametrize(
@@ -60,24 +49,24 @@ def test_a_custom_tool_may_have_a_format(form: Any) -> None:
     ],
 )
 def test_a_wrong_format_of_a_custom_tool_is_refused(form: Any, param: str) -> None:
-    assert refused(tools=[CUSTOM | {"format": form}]).param == param
+    assert refused_with(tools=[CUSTOM | {"format": form}]).param == param
 
 
 def test_an_unknown_tool_is_refused() -> None:
-    error = refused(tools=[FUNCTION, {"type": "wat"}])
+    error = refused_with(tools=[FUNCTION, {"type": "wat"}])
 
     assert (error.param, error.code) == ("tools[1].type", "invalid_value")
 
 
 def test_a_namespace_holds_functions_and_custom_tools_only() -> None:
-    error = refused(tools=[NAMESPACE | {"tools": [FUNCTION, NAMESPACE]}])
+    error = refused_with(tools=[NAMESPACE | {"tools": [FUNCTION, NAMESPACE]}])
 
     assert error.param == "tools[0].tools[1].type"
 
 
 @pytest.mark.parametrize("kind", ["function", "custom"])
 def test_a_tool_wrapped_as_in_chat_is_told_so(kind: str) -> None:
-    error = refused(tools=[{"type": kind, kind: {"name": "f", "parameters": {}}}])
+    error = refused_with(tools=[{"type": kind, kind: {"name": "f", "parameters": {}}}])
 
     assert (type(error), error.param) == (MissingParameterError, "tools[0].name")
     assert "not wrapped in the Responses API" in error.message
@@ -85,24 +74,24 @@ def test_a_tool_wrapped_as_in_chat_is_told_so(kind: str) -> None:
 
 
 def test_two_tools_with_one_name_are_refused() -> None:
-    error = refused(tools=[FUNCTION, CUSTOM | {"name": "f"}])
+    error = refused_with(tools=[FUNCTION, CUSTOM | {"name": "f"}])
 
     assert (error.param, error.code) == ("tools[1].name", "invalid_value")
 
 
 def test_two_tools_of_a_namespace_with_one_name_are_refused() -> None:
-    error = refused(tools=[NAMESPACE | {"tools": [FUNCTION, FUNCTION]}])
+    error = refused_with(tools=[NAMESPACE | {"tools": [FUNCTION, FUNCTION]}])
 
     assert error.param == "tools[0].tools[1].name"
 
 
 def test_one_name_in_two_namespaces_is_fine() -> None:
-    accept(tools=[FUNCTION | {"name": "inner"}, NAMESPACE, NAMESPACE | {"name": "other"}])
+    accept_with(tools=[FUNCTION | {"name": "inner"}, NAMESPACE, NAMESPACE | {"name": "other"}])
 
 
 @pytest.mark.parametrize("choice", ["none", "auto", "required", None])
 def test_a_choice_may_be_a_word(choice: str | None) -> None:
-    accept(tools=[FUNCTION], tool_choice=choice)
+    accept_with(tools=[FUNCTION], tool_choice=choice)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +111,7 @@ def test_a_choice_may_be_a_word(choice: str | None) -> None:
     ],
 )
 def test_a_choice_may_be_an_object(choice: Any) -> None:
-    accept(tools=[FUNCTION, CUSTOM, NAMESPACE], tool_choice=choice)
+    accept_with(tools=[FUNCTION, CUSTOM, NAMESPACE], tool_choice=choice)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +127,7 @@ def test_a_choice_may_be_an_object(choice: Any) -> None:
     ],
 )
 def test_a_wrong_choice_is_named_exactly(choice: Any, param: str) -> None:
-    assert refused(tools=[FUNCTION], tool_choice=choice).param == param
+    assert refused_with(tools=[FUNCTION], tool_choice=choice).param == param
 
 
 @pytest.mark.parametrize(
@@ -151,7 +140,7 @@ def test_a_wrong_choice_is_named_exactly(choice: Any, param: str) -> None:
 )
 @pytest.mark.parametrize("tools", [[FUNCTION], [], None])
 def test_a_forced_tool_must_be_offered(choice: Any, tools: Any) -> None:
-    error = refused(tools=tools, tool_choice=choice)
+    error = refused_with(tools=tools, tool_choice=choice)
 
     assert error.message == "Tool choice 'nope' not found in 'tools' parameter."
     assert error.param == "tool_choice"
@@ -159,7 +148,7 @@ def test_a_forced_tool_must_be_offered(choice: Any, tools: Any) -> None:
 
 @pytest.mark.parametrize("tools", [[], None])
 def test_a_required_choice_needs_tools(tools: Any) -> None:
-    assert refused(tools=tools, tool_choice="required").param == "tool_choice"
+    assert refused_with(tools=tools, tool_choice="required").param == "tool_choice"
 
 
 @pytest.mark.parametrize("choice", [{"type": "function", "name": "f"}, "required"])
@@ -173,4 +162,4 @@ def test_a_required_choice_needs_tools(tools: Any) -> None:
     ],
 )
 def test_a_forced_tool_may_come_with_earlier_items(choice: Any, context: dict[str, Any]) -> None:
-    accept(tool_choice=choice, **context)
+    accept_with(tool_choice=choice, **context)
