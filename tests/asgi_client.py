@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.lowlevel
+from sse_events import event_in, frames_in, is_comment
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
@@ -219,16 +220,11 @@ async def started(app: ASGIApp, *, really: bool = True) -> AsyncIterator[Lifespa
 
 
 def events_of(body: bytes) -> list[dict[str, Any]]:
-    """The events of a stream as we write it: `event:`, one `data:` line, a blank line; comments between them."""
-    assert not body or body.endswith(b"\n\n")
-    events = []
-    for written in body.removesuffix(b"\n\n").split(b"\n\n"):
-        if written.startswith(b":") or not written or written == b"data: [DONE]":
-            continue
-        name, data = written.split(b"\n")
-        event = json.loads(data.removeprefix(b"data: "))
-        assert name == b"event: " + event["type"].encode()
-        events.append(event)
+    """The events of a whole stream, numbered from 0; comments may stand between them, `data: [DONE]` behind them."""
+    frames = [frame for frame in frames_in(body) if not is_comment(frame)]
+    if frames and frames[-1] == "data: [DONE]":
+        frames.pop()
+    events = [event_in(frame) for frame in frames]
     assert [event["sequence_number"] for event in events] == list(range(len(events)))
     return events
 

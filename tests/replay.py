@@ -11,6 +11,7 @@ from typing import Any
 
 import pydantic
 from openai.types.responses import Response, ResponseStreamEvent
+from sse_events import events_in, refuse_constant
 
 from responses_middleware import _json
 from responses_middleware.errors import ResponsesError
@@ -112,7 +113,7 @@ def transcoded(pieces: Iterable[bytes], *, fast: bool = True, limits: Any = None
     transcoder = transcoder_of(stream_of(**options), fast=fast, **(limits or {}))
     out = [_pushed(transcoder, piece) for piece in pieces if not transcoder.ended]
     out += [transcoder.finish(), transcoder.last_frames()]
-    return parse(b"".join(out))
+    return events_in(b"".join(out))
 
 
 def _pushed(transcoder: Transcoder, piece: bytes) -> bytes:
@@ -140,26 +141,9 @@ def cut_at(body: bytes, places: Iterable[int]) -> list[bytes]:
 
 
 # -- checks
-def parse(out: bytes) -> list[Event]:
-    """The events of a stream of ours; each frame must be exactly as OpenAI's are."""
-    frames = out.decode().split("\n\n")
-    assert frames.pop() == "", "the stream does not end with a blank line"
-    events = []
-    for frame in frames:
-        name, data = frame.split("\n")
-        event = json.loads(data.removeprefix("data: "), parse_constant=_refuse)
-        assert name == f"event: {event['type']}"
-        events.append(event)
-    return events
-
-
-def _refuse(name: str) -> Any:
-    raise AssertionError(f"{name} is not JSON")
-
-
 def check(events: Sequence[Event]) -> None:
     """Hold events to the grammar and to the types of the openai package, as a client reads them."""
-    events = [json.loads(_json.dumps(event).decode(), parse_constant=_refuse) for event in events]
+    events = [json.loads(_json.dumps(event).decode(), parse_constant=refuse_constant) for event in events]
     grammar = Grammar()
     for event in events:
         grammar.accept(event)

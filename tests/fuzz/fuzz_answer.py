@@ -8,10 +8,12 @@
 
 from __future__ import annotations
 
+import itertools
 from contextlib import nullcontext
 from typing import Any
 
-from harness import Choices, events_of, fuzz, instrumented, new_id, pieces, slow_codec
+from harness import Choices, fuzz, instrumented, pieces, slow_codec
+from sse_events import events_in
 
 with instrumented() if __name__ == "__main__" else nullcontext():
     from responses_middleware import _json
@@ -27,7 +29,10 @@ TERMINAL = ("response.completed", "response.failed", "response.incomplete")
 
 def transcoder(options: dict[str, Any], *, fast: bool = True, silent: bool = False) -> Transcoder:
     response = to_response({"model": "m"}, response_id="resp_1", created_at=NOW, stores=False)
-    stream = ResponseStream(response, new_id=new_id(), now=lambda: NOW + 1.5, **options)
+    ids = itertools.count()
+    stream = ResponseStream(
+        response, new_id=lambda prefix: f"{prefix}{next(ids)}", now=lambda: NOW + 1.5, **options
+    )
     made = Transcoder(stream, max_frame=1 << 20, max_document=1 << 20, silent=silent)
     if not fast:
         made._splice = None
@@ -49,7 +54,7 @@ def read(data: bytes, size: int, options: dict[str, Any], *, fast: bool = True, 
         assert not any(written), "an error escapes behind what was written"
         return error.body()
     assert made.ended
-    return events_of(b"".join([*written, made.last_frames()]))
+    return events_in(b"".join([*written, made.last_frames()]))
 
 
 def fold(data: bytes, options: dict[str, Any]) -> Any:

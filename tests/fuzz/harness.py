@@ -1,4 +1,4 @@
-"""What the fuzz targets share: how they are run, and how an answer is read and judged.
+"""What the fuzz targets share: how they are run, and what follows from an input.
 
 A target is a module with `one_input(data)`, which raises for what must not be. `scripts/fuzz` runs it under atheris;
 `test_corpus.py` runs it over the seeds, without.
@@ -6,10 +6,8 @@ A target is a module with `one_input(data)`, which raises for what must not be. 
 
 from __future__ import annotations
 
-import json
 import sys
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOT = Path(__file__).parents[2]
+# For sse_events.py. pytest has this folder on the path, atheris runs a target without pytest.
+sys.path.append(str(Path(__file__).parents[1]))
 
 
 def instrumented() -> Any:
@@ -46,35 +45,8 @@ class Choices:
         return values[place]
 
 
-def new_id() -> Callable[[str], str]:
-    counters: Counter[str] = Counter()
-
-    def make(prefix: str) -> str:
-        counters[prefix] += 1
-        return f"{prefix}made{counters[prefix]}"
-
-    return make
-
-
 def pieces(data: bytes, size: int) -> Iterable[bytes]:
     return (data[at : at + size] for at in range(0, len(data), size)) if size else (data,)
-
-
-def events_of(written: bytes) -> list[dict[str, Any]]:
-    """The events of a stream of ours; each frame must be written exactly as it should be."""
-    frames = written.decode().split("\n\n")
-    assert frames.pop() == "", "the stream ends inside a frame"
-    events = []
-    for frame in frames:
-        name, data = frame.split("\n")
-        event = json.loads(data.removeprefix("data: "), parse_constant=_refuse)
-        assert name == f"event: {event['type']}", frame
-        events.append(event)
-    return events
-
-
-def _refuse(name: str) -> Any:
-    raise AssertionError(f"{name} is not JSON")
 
 
 @contextmanager

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-FIXTURES = HERE.parent / "fixtures"
-sys.path.append(str(HERE))
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 SEEDS = {
     "sse": [FIXTURES / "corpus" / "sse", FIXTURES / "dialects"],

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 import uvicorn
+from asgi_client import text_of
 
 from responses_middleware import Limits, ResponsesProxy
 from responses_middleware.demo import MODEL, LlamaServer
@@ -85,11 +86,6 @@ def streamed(base: str, **fields: Any) -> list[dict[str, Any]]:
     reply = httpx.post(f"{base}/responses", json=body, timeout=PATIENCE, trust_env=False)
     assert reply.status_code == 200, reply.text
     return [json.loads(line.removeprefix("data: ")) for line in reply.text.split("\n") if line.startswith("data: ")]
-
-
-def text_of(response: dict[str, Any]) -> str:
-    messages = [item for item in response["output"] if item["type"] == "message"]
-    return "".join(part["text"] for item in messages for part in item["content"])
 
 
 def test_text_comes_with_usage(ask: Any) -> None:

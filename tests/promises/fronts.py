@@ -19,6 +19,7 @@ from unittest.mock import patch
 
 import anyio
 import sniffio
+from asgi_client import request
 from misbehaving import Answer, AppUpstream, Asked, Misbehaving, Script, SocketUpstream
 from wire import PATIENCE, Caller, Reply, calling, fetch, http_request
 
@@ -32,10 +33,6 @@ FORMS = ("app", "httpx", "aiohttp")
 
 PLACES = [(form, loop) for form in FORMS for loop in ("asyncio", "trio") if (form, loop) != ("aiohttp", "trio")]
 ON_ONE_LOOP = [("app", "asyncio"), ("httpx", "trio"), ("aiohttp", "asyncio")]
-
-
-def request(**parameters: Any) -> dict[str, Any]:
-    return {"model": "m", "input": "hi", **parameters}
 
 
 async def until(fact: Callable[[], object]) -> None:

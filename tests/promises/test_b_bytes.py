@@ -12,7 +12,8 @@ from typing import Any
 import anyio
 import pytest
 import zstandard
-from fronts import bridge_of, request, serving
+from asgi_client import request
+from fronts import bridge_of, serving
 from misbehaving import (
     CUT,
     DONE,

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-from fronts import ON_ONE_LOOP, bridge_of, request, stopped_growing, until
+from asgi_client import request
+from fronts import ON_ONE_LOOP, bridge_of, stopped_growing, until
 from misbehaving import (
     CUT,
     JSON,

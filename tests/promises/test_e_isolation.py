@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import httpx
 import pytest
-from fronts import bridge_of, request
+from asgi_client import request
+from fronts import bridge_of
 from misbehaving import (
     CUT,
     SECRET,

@@ -10,7 +10,8 @@ from typing import Any
 import anyio
 import pytest
 import zstandard
-from fronts import bridge_of, request
+from asgi_client import request
+from fronts import bridge_of
 from misbehaving import completion, streamed, whole
 from wire import PATIENCE, calling, fetch, http_request
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-from fronts import bridge_of, lifespan_of, request, serving
+from asgi_client import request
+from fronts import bridge_of, lifespan_of, serving
 from misbehaving import (
     CUT,
     SECRET,

@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 
 import anyio
 from anyio.abc import SocketAttribute
+from asgi_client import text_of
+from sse_events import event_in, frames_in, is_comment, refuse_constant
 
 from responses_middleware.stream.grammar import Grammar
 
@@ -45,7 +47,7 @@ class Reply:
 
     @property
     def json(self) -> Any:
-        return json.loads(self.body, parse_constant=_refuse)
+        return json.loads(self.body, parse_constant=refuse_constant)
 
     @property
     def error(self) -> dict[str, Any]:
@@ -57,7 +59,8 @@ class Reply:
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        return events_of(self.body)
+        """With comments between them at most."""
+        return [event_in(frame) for frame in frames_in(self.body) if not is_comment(frame)]
 
     @property
     def response(self) -> dict[str, Any]:
@@ -94,32 +97,6 @@ class Reply:
             assert events[-2]["type"] == "error"
             assert set(events[-2]["error"]) == {"type", "code", "message", "param"}
         return self
-
-
-def events_of(body: bytes) -> list[dict[str, Any]]:
-    """The events of a stream, each frame exactly as it should be written; comments only between them."""
-    text = body.decode()  # strict: every byte is UTF-8
-    assert not text or text.endswith("\n\n"), "the stream ends inside a frame"
-    events = []
-    for written in text.removesuffix("\n\n").split("\n\n"):
-        if written.startswith(":") or not written:
-            assert "\n" not in written
-            continue
-        name, data = written.split("\n")
-        event = json.loads(data.removeprefix("data: "), parse_constant=_refuse)
-        assert name == f"event: {event['type']}"
-        json.dumps(event, ensure_ascii=False).encode()  # no half of a surrogate pair
-        events.append(event)
-    return events
-
-
-def text_of(response: dict[str, Any]) -> str:
-    messages = [item for item in response["output"] if item["type"] == "message"]
-    return "".join(part.get("text", "") for item in messages for part in item["content"])
-
-
-def _refuse(name: str) -> Any:
-    raise AssertionError(f"{name} is not JSON")
 
 
 def http_request(

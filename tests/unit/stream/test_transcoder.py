@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 import replay
-from replay import chunk, cut, parse, sse, stop, stream_of, text, transcoder_of
+from replay import chunk, cut, sse, stop, stream_of, text, transcoder_of
+from sse_events import events_in
 
 from responses_middleware.errors import UpstreamConnectionError, UpstreamError, UpstreamProtocolError
 
@@ -16,7 +17,7 @@ ANSWER = sse(text("a"), text("b"), stop())
 
 
 def kinds(out: bytes) -> list[str]:
-    return [event["type"].removeprefix("response.") for event in parse(out)]
+    return [event["type"].removeprefix("response.") for event in events_in(out)]
 
 
 # -- before the first event
@@ -107,7 +108,7 @@ def test_what_was_changed_in_the_terminal_event_is_written() -> None:
     assert transcoder.terminal is not None
     transcoder.terminal["response"]["store"] = False
 
-    assert parse(transcoder.last_frames())[0]["response"]["store"] is False
+    assert events_in(transcoder.last_frames())[0]["response"]["store"] is False
 
 
 def test_an_end_mark_of_ours_is_an_option() -> None:
@@ -214,7 +215,7 @@ def test_reads_that_only_add_text_are_copied() -> None:
     copied = transcoder.copy(sse(text('"é\n'), done=False))
 
     assert copied is not None
-    assert parse(copied)[0]["delta"] == '"é\n'
+    assert events_in(copied)[0]["delta"] == '"é\n'
 
 
 @pytest.mark.parametrize(
@@ -258,7 +259,7 @@ def test_logprobs_are_copied_with_their_text() -> None:
     copied = transcoder.copy(sse(scored("c", -1e-05), done=False))
 
     assert copied is not None
-    assert parse(copied)[0]["logprobs"] == scored("c", -1e-05)["choices"][0]["logprobs"]["content"]
+    assert events_in(copied)[0]["logprobs"] == scored("c", -1e-05)["choices"][0]["logprobs"]["content"]
 
 
 @pytest.mark.parametrize(
