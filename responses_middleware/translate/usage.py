@@ -40,13 +40,16 @@ def to_usage(chat: Mapping[str, Any] | None) -> dict[str, Any]:
         output_tokens += reasoning_tokens  # xAI counts reasoning beside completion_tokens, only the total tells
     elif total_tokens and not output_tokens:
         output_tokens = max(total_tokens - input_tokens, 0)
+    if reasoning_tokens > output_tokens:  # it can be no part of them, whatever the total says
+        output_tokens += reasoning_tokens
     return {
         "input_tokens": input_tokens,
         "input_tokens_details": {
             # DeepSeek: prompt_cache_hit_tokens; Kimi: cached_tokens beside prompt_tokens
             "cached_tokens": _first(prompt_details, "cached_tokens")
             or _first(chat, "prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens"),
-            "cache_write_tokens": _first(prompt_details, "cache_write_tokens", "cache_creation_tokens"),
+            "cache_write_tokens": _first(prompt_details, "cache_write_tokens", "cache_creation_tokens")
+            or _first(chat, "cache_creation_input_tokens"),
         },
         "output_tokens": output_tokens,
         "output_tokens_details": {"reasoning_tokens": reasoning_tokens},
