@@ -6,20 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import InvalidRequestError, PreviousResponseNotFoundError
+from ..protocol.item_ids import id_prefix
 from ..state import StoredResponse
 from ..translate.request import input_items
 from .runtime import Runtime
 
 Item = dict[str, Any]
-
-_PREFIXES = {
-    "message": "msg_",
-    "function_call": "fc_",
-    "function_call_output": "fco_",
-    "reasoning": "rs_",
-    "custom_tool_call": "ctc_",
-    "custom_tool_call_output": "ctco_",
-}
 
 
 def refers(request: Mapping[str, Any]) -> bool:
@@ -74,5 +66,5 @@ def _named(runtime: Runtime, item: Item) -> Item:
             {"type": part, "text": item["content"]} | ({"annotations": []} if part == "output_text" else {})
         ]
     if not item.get("id"):
-        shown["id"] = runtime.new_id(_PREFIXES.get(kind, "item_"))
+        shown["id"] = runtime.new_id(id_prefix(kind))
     return shown

@@ -316,7 +316,7 @@ class ResponseStream:
 
     # -- the line of items
     def _new_call(self) -> OpenCall:
-        return self._next(OpenCall(self.outbox, self._new_id("fc_")))
+        return self._next(OpenCall(self.outbox, self._new_id))
 
     def _next(self, item: _OpenItem) -> _OpenItem:
         if len(self._output) + len(self._line) >= MOST:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 from .. import _json
 from ..errors import UpstreamProtocolError
+from ..protocol.item_ids import id_prefix
 from ..translate.client_tools import call_fields
 from ..translate.tool_names import ToolBinding
 from .events import Flow, Outbox, repaired
@@ -24,8 +26,9 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 class OpenCall(OpenItem):
     """A call that comes in fragments: its name late or in pieces, its arguments before the name, whole, or twice."""
 
-    def __init__(self, outbox: Outbox, item_id: str) -> None:
-        super().__init__(outbox, item_id)
+    def __init__(self, outbox: Outbox, new_id: Callable[[str], str]) -> None:
+        super().__init__(outbox, "")
+        self._new_id = new_id
         self.name = ""
         self.upstream_id = ""
         self.opaque: dict[str, Any] = {}  # what the upstream wants back with this call
@@ -91,6 +94,10 @@ class OpenCall(OpenItem):
                 self._body = _FreeformBody(self, call_id, binding)
             case _:
                 self._body = _ClientBody(self, call_id, binding)
+
+    def identify(self, kind: str) -> None:
+        """Give the call's item an id, once its type is known."""
+        self.item_id = self._new_id(id_prefix(kind))
 
     def _settle(self) -> None:
         if self._body and self._body.flow:
@@ -160,6 +167,7 @@ class _FunctionBody(_Body):
     flow: Flow
 
     def announce(self) -> None:
+        self.call.identify("function_call")
         self.added(function_item(self, "", "in_progress"))
         self.flow = Flow(self.outbox, "response.function_call_arguments.delta", self.place, observe=self.call.observe)
 
@@ -180,6 +188,7 @@ class _FreeformBody(_Body):
     """Input that the upstream writes as the one string argument of a function."""
 
     def announce(self) -> None:
+        self.call.identify("custom_tool_call")
         self.added(self._item("", "in_progress"))
         self._member = MemberText()
         self._input = Flow(self.outbox, "response.custom_tool_call_input.delta", self.place)
@@ -215,6 +224,7 @@ class _ClientBody(_Body):
         fields = call_fields(self.binding, arguments)
         if fields is None:  # not what the tool takes: the client's answer to the plain call lets the model mend it
             return self._as_function(arguments, status)
+        self.call.identify(self.binding.item_type)
         base = {"id": self.call.item_id, "type": self.binding.item_type, "call_id": self.call_id}
         self.added({**base, "status": "in_progress", **fields})
         return {**base, "status": status, **fields}
