@@ -18,16 +18,28 @@ class Citations:
         room: characters of urls and titles together; a long url and many marks would make a huge answer of a small one.
     """
 
-    __slots__ = ("_room", "_sources")
+    __slots__ = ("_held", "_room", "_sources")
 
     def __init__(self, *, room: int) -> None:
         self._room = room
         self._sources: Any = None
+        self._held: list[dict[str, Any]] = []  # came before the text that they are of
 
     def annotate(self, message: OpenMessage, annotation: dict[str, Any]) -> None:
         """Add a chat annotation, if it is of a kind that clients know."""
         if note := to_annotation(annotation):
             self._cite(message, note)
+
+    def hold(self, annotation: dict[str, Any]) -> None:
+        """Keep a chat annotation for the text that comes."""
+        if (note := to_annotation(annotation)) and self._has_room(note):
+            self._held.append(note)
+
+    def annotate_held(self, message: OpenMessage) -> None:
+        """Add what was kept."""
+        held, self._held = self._held, []
+        for note in held:
+            message.annotate(note)
 
     def keep(self, sources: Any) -> None:
         """Note the sources of the answer so far: the last are all."""
@@ -46,6 +58,9 @@ class Citations:
             self._cite(message, source)
 
     def _cite(self, message: OpenMessage, citation: dict[str, Any]) -> None:
-        self._room -= len(citation["url"]) + len(citation["title"])
-        if self._room >= 0:
+        if self._has_room(citation):
             message.annotate(citation)
+
+    def _has_room(self, citation: dict[str, Any]) -> bool:
+        self._room -= len(citation["url"]) + len(citation["title"])
+        return self._room >= 0

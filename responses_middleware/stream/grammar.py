@@ -77,6 +77,10 @@ BODIES: Mapping[str, Follow] = {
     },
     "function_call": _text("function_call_arguments"),
     "custom_tool_call": _text("custom_tool_call_input"),
+    "image_generation_call": {
+        "open": {"response.image_generation_call.in_progress": "drawing"},
+        "drawing": {"response.image_generation_call.completed": "whole"},
+    },
 }  # items of other types are told whole
 BEGINS: Mapping[str, str] = {"reasoning": "parts"}  # and "open" or, told whole, "whole"
 
@@ -106,6 +110,8 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "response.function_call_arguments.done": (*_ITEM, "arguments", "name"),
     "response.custom_tool_call_input.delta": (*_ITEM, "delta"),
     "response.custom_tool_call_input.done": (*_ITEM, "input"),
+    "response.image_generation_call.in_progress": _ITEM,
+    "response.image_generation_call.completed": _ITEM,
 }
 _TYPES: Mapping[str, type] = {
     **dict.fromkeys(("item_id", "delta", "text", "refusal", "arguments", "input", "name", "obfuscation"), str),

@@ -6,7 +6,6 @@ So the list keeps its JSON, and events get that instead of being written from th
 
 from __future__ import annotations
 
-import secrets
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +13,11 @@ from .. import _json
 from .events import repaired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from .events import Event
 
 _LOWEST = -9999.0  # OpenAI's own value for what can't be told; vLLM sends -Infinity
-_HOLE = secrets.token_hex(16)  # where such a list goes; no text of an upstream's can hold it
-_WRITTEN_HOLE = b'"' + _HOLE.encode() + b'"'
 
 
 class Written(list[dict[str, Any]]):
@@ -56,33 +53,40 @@ def to_logprobs(logprobs: Any) -> list[dict[str, Any]]:
 
 def dumps(event: Event) -> bytes:
     """Write an event, and what it holds of finished logprobs as it is written already."""
-    parts = [part for part in _parts_of(event) if type(part.get("logprobs")) is Written]
+    parts_of = _PARTS.get(event["type"])
+    parts = [part for part in parts_of(event) if type(part.get("logprobs")) is Written] if parts_of else []
     if not parts:
         return _json.dumps(event)
     lists = [part["logprobs"] for part in parts]
+    hole = f"logprobs of {_id_of(event)}"  # which the upstream can't know, and so not say
     try:
         for part in parts:
-            part["logprobs"] = _HOLE
-        pieces = _json.dumps(event).split(_WRITTEN_HOLE)
+            part["logprobs"] = hole
+        pieces = _json.dumps(event).split(_json.dumps(hole))
     finally:
         for part, logprobs in zip(parts, lists, strict=True):
             part["logprobs"] = logprobs
     return b"".join(chain.from_iterable(zip(pieces, [logprobs.json for logprobs in lists] + [b""], strict=True)))
 
 
-def _parts_of(event: Event) -> list[dict[str, Any]]:
-    """The text parts that an event holds, in the order in which they are written."""
-    match event:
-        case {"type": "response.output_text.done"}:
-            return [event]
-        case {"part": dict() as part}:
-            return [part]
-        case {"item": {"content": [*parts]}}:
-            return parts
-        case {"response": {"output": [*items]}}:
-            return [part for item in items for part in item.get("content") or ()]
-        case _:
-            return []
+def _of_response(event: Event) -> list[dict[str, Any]]:
+    return [part for item in event["response"]["output"] for part in item.get("content") or ()]
+
+
+# the text parts that an event holds, in the order in which they are written
+_PARTS: dict[str, Callable[[Event], list[dict[str, Any]]]] = {
+    "response.output_text.done": lambda event: [event],
+    "response.content_part.done": lambda event: [event["part"]],
+    "response.output_item.done": lambda event: event["item"].get("content") or [],
+    "response.completed": _of_response,
+    "response.incomplete": _of_response,
+    "response.failed": _of_response,
+}
+
+
+def _id_of(event: Event) -> str:
+    identity: str = event["item_id"] if "item_id" in event else (event.get("item") or event["response"])["id"]
+    return identity
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

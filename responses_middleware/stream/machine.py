@@ -2,10 +2,7 @@
 
 Rules of the house:
 
-- Items open lazily, when something to say is known; an output index is assigned once, when an item opens, and is dense
-  from 0.
-- Items stand strictly one after the other. What belongs to a later item while an earlier one is not whole waits in
-  line.
+- Items open lazily, when something to say is known, and stand strictly one after the other: see item_line.py.
 - One terminal event. `completed` only after a finish reason or the server's own end mark; whatever else happens is
   `failed`, with all output so far kept.
 - Nothing is copied per chunk: text grows in lists, snapshots are made where the protocol has them.
@@ -15,9 +12,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
-from .. import _json
 from ..errors import ResponsesError, UpstreamError, UpstreamProtocolError
 from ..translate.failure import response_error
 from ..translate.finish import outcome_of
@@ -25,16 +21,15 @@ from ..translate.tool_names import ToolNames
 from ..translate.usage import to_usage
 from .citations import Citations
 from .events import Event, Flow, Outbox
+from .item_line import ItemLine
 from .logprobs import to_logprobs
-from .opaque import Opaque
 from .open_calls import OpenCall
-from .open_items import MOST, Item, OpenItem, OpenMessage, OpenReasoning
+from .open_image import OpenImage, image_data
+from .open_items import OpenMessage, OpenReasoning
 from .reader import MessageSoFar, opaque_of_call, read
+from .returns import Returns, Seal
 from .thinking import Piece, ThinkSplitter
-from .toolcalls import CallIds, ToolCallTracker
-
-Seal = Callable[[dict[str, Any]], str | None]
-_OpenItem = TypeVar("_OpenItem", bound=OpenItem)
+from .toolcalls import ToolCallTracker
 
 _NO_NAMES = ToolNames()  # read, never added to
 
@@ -62,24 +57,18 @@ class ResponseStream:
     """
 
     __slots__ = (
-        "_call_ids",
-        "_citations",
         "_expects_finish",
         "_heard",
-        "_hidden",
-        "_line",
+        "_items",
         "_max_output",
         "_message",
         "_names",
         "_new_id",
         "_now",
-        "_opaque",
-        "_output",
         "_reasoning",
         "_response",
-        "_seal",
+        "_returns",
         "_splitter",
-        "_taken_call_ids",
         "_tier",
         "_tracker",
         "_usage",
@@ -109,7 +98,6 @@ class ResponseStream:
         self.ended = False
         self.finish_reason: str | None = None
         self._response = response if callable(response) else lambda: response
-        self._output: list[Item] = []
         self.outbox = Outbox(max_output=max_output, obfuscate=obfuscate)
         self._new_id = new_id
         self._now = now
@@ -118,22 +106,18 @@ class ResponseStream:
         self._splitter = ThinkSplitter(implicit_open=think_tags == "extract_implicit_open") if think_tags else None
         self._wants_logprobs = logprobs
         self._expects_finish = expects_finish
-        self._taken_call_ids = taken_call_ids
-        self._seal = seal
-        self._line: list[OpenItem] = []  # the open item, then those that wait
+        self._returns = Returns(self.outbox, seal)
+        self._items = ItemLine(
+            self.outbox, new_id=new_id, names=self._names, taken_call_ids=taken_call_ids, returns=self._returns
+        )
         self.failure: ResponsesError | None = None  # why the response failed
         self._usage: Any = None
         self._tier: str | None = None
         self._heard: tuple[str, ...] = ()  # kinds of statements that came as deltas
         self._max_output = max_output
-        # Many streams are open at once, and most have no calls, nothing opaque, no whole message, no citations: made
-        # when needed.
+        # Many streams are open at once, and most have no calls and no whole message: made when needed.
         self._tracker: ToolCallTracker | None = None
-        self._call_ids: CallIds | None = None
-        self._opaque: Opaque | None = None
         self._message: MessageSoFar | None = None
-        self._citations: Citations | None = None
-        self._hidden: list[str] | None = None  # thinking that is not streamed
 
     # -- the three verbs
     def start(self) -> list[Event]:
@@ -180,14 +164,15 @@ class ResponseStream:
     @property
     def response(self) -> dict[str, Any]:
         """The Response object as of now: finished items only."""
-        return {**self._response(), "output": self._output[:]}
+        return {**self._response(), "output": self._items.output[:]}
 
     @property
     def live_flow(self) -> Flow | None:
         """The text that grows now, when its next piece needs no thought: see splice.py."""
-        if len(self._line) != 1 or (self._splitter and not self._splitter.has_passed):
+        items = self._items.waiting
+        if len(items) != 1 or (self._splitter and not self._splitter.has_passed):
             return None
-        flow = self._line[0].flow
+        flow = items[0].flow
         return flow if flow and flow.is_plain else None
 
     def count(self, usage: Any) -> None:
@@ -208,10 +193,10 @@ class ResponseStream:
         if self._splitter.waiting > self.outbox.room:
             self.outbox.spend(self._splitter.waiting)
 
-    def _release(self, splitter: ThinkSplitter) -> None:
+    def _release(self) -> None:
         """Say what a possible tag has held back, in front of what comes now."""
-        if not splitter.has_passed:
-            self._say_pieces(splitter.release())
+        if self._splitter and not self._splitter.has_passed:
+            self._say_pieces(self._splitter.release())
 
     def _say_pieces(self, pieces: list[Piece]) -> None:
         for kind, piece in pieces:
@@ -221,53 +206,55 @@ class ResponseStream:
                 self._think(piece)
 
     def _say_text(self, text: str, logprobs: Any) -> None:
-        message = self._line[-1] if self._line else None
-        if type(message) is not OpenMessage:
-            message = self._next(OpenMessage(self.outbox, self._new_id("msg_")))
+        message = self._items.message()
+        if self._items.citations:
+            self._items.citations.annotate_held(message)
         message.text(text, to_logprobs(logprobs) if logprobs and self._wants_logprobs else None)
 
     def _think(self, text: str) -> None:
         if self._reasoning == "none":
-            if self._seal is not None:
-                self.outbox.spend(len(text))
-                self._hidden = self._hidden or []
-                self._hidden.append(text)
+            self._returns.hide(text)
             return
-        thought = self._line[-1] if self._line else None
+        thought = self._items.last
         if type(thought) is not OpenReasoning:
             as_summary = self._reasoning == "summary"
-            opened = OpenReasoning(self.outbox, self._new_id("rs_"), as_summary=as_summary, seal=self._seal_text)
-            thought = self._next(opened)
+            opened = OpenReasoning(self.outbox, self._new_id("rs_"), as_summary=as_summary, seal=self._returns.seal)
+            thought = self._items.add(opened)
         thought.text(text)
 
     def _refuse(self, text: str) -> None:
-        if self._splitter:
-            self._release(self._splitter)
-        message = self._line[-1] if self._line else None
-        if type(message) is not OpenMessage:
-            message = self._next(OpenMessage(self.outbox, self._new_id("msg_")))
-        message.refusal(text)
+        self._release()
+        self._items.message().refusal(text)
 
     def _call(self, call_delta: dict[str, Any], first_of_chunk: bool) -> None:
-        if self._splitter:
-            self._release(self._splitter)
+        self._release()
         self._tracker = self._tracker or ToolCallTracker(self._new_call, frozenset(self._names.known()))
         call = self._tracker.feed(call_delta, first_of_chunk=first_of_chunk)
-        if call and self._seal is not None and (opaque := opaque_of_call(call_delta)):
-            self.outbox.spend(len(_json.dumps(opaque)))
+        if call and self._returns.spend(opaque := opaque_of_call(call_delta)):
             call.opaque |= opaque
-        self._advance()
+        self._items.advance()
+
+    def _new_call(self) -> OpenCall:
+        return self._items.add(OpenCall(self.outbox, self._new_id))
+
+    def _draw(self, url: str) -> None:
+        data = image_data(url)
+        if data is None:
+            self._text(f"![image]({url})", None)
+            return
+        self._release()
+        self.outbox.spend(len(data))
+        self._items.add(OpenImage(self.outbox, self._new_id("ig_"), data))
 
     def _annotate(self, annotation: dict[str, Any]) -> None:
-        message = self._line[-1] if self._line else None
+        message = self._items.last
         if type(message) is OpenMessage:
             self._cited().annotate(message, annotation)
+        else:
+            self._cited().hold(annotation)
 
     def _keep_opaque(self, name: str, value: Any, is_whole: bool = False) -> None:
-        if self._seal is not None:
-            self.outbox.spend(len(_json.dumps(value)))
-            opaque = self._gathered()
-            (opaque.replace if is_whole else opaque.add)(name, value)
+        self._returns.keep(name, value, is_whole=is_whole)
 
     def _whole_message(self, message: dict[str, Any]) -> None:
         """A message that is whole, or whole so far: says only what no delta has said."""
@@ -289,8 +276,8 @@ class ResponseStream:
         self._cited().keep(sources)
 
     def _cited(self) -> Citations:
-        self._citations = self._citations or Citations(room=self._max_output)
-        return self._citations
+        self._items.citations = self._items.citations or Citations(room=self._max_output)
+        return self._items.citations
 
     def _fail(self, error: UpstreamError) -> None:
         self.failure = error
@@ -304,6 +291,7 @@ class ResponseStream:
         "refusal": _refuse,
         "call": _call,
         "annotation": _annotate,
+        "image": _draw,
         "opaque": _keep_opaque,
         "snapshot": _whole_message,
         "finish": _finished,
@@ -314,84 +302,16 @@ class ResponseStream:
         "garbage": _garbage,
     }
 
-    # -- the line of items
-    def _new_call(self) -> OpenCall:
-        return self._next(OpenCall(self.outbox, self._new_id))
-
-    def _next(self, item: _OpenItem) -> _OpenItem:
-        if len(self._output) + len(self._line) >= MOST:
-            raise UpstreamProtocolError(f"the upstream's answer has more than {MOST} items")
-        self._line.append(item)
-        self._advance()
-        return item
-
-    def _advance(self) -> None:
-        """Close what is whole and has a successor, open what is next."""
-        while self._line:
-            head = self._line[0]
-            if head.index is None:
-                if not head.may_open:
-                    return
-                self._open(head)
-            if len(self._line) == 1 or not head.may_close:
-                return
-            self._close_head("completed")
-
-    def _open(self, item: OpenItem) -> None:
-        if isinstance(item, OpenCall):
-            self._call_ids = self._call_ids or CallIds(self._taken_call_ids, self._new_id)
-            call_id = self._call_ids.of(item)
-            if item.opaque:
-                self._gathered().add_call(call_id, item.opaque)
-                item.opaque = {}
-            self._carry_opaque()
-            item.bind(call_id, self._names.binding(item.name))
-        item.open(len(self._output))
-
-    def _close_head(self, status: Literal["completed", "incomplete"], *, tell: bool = True) -> None:
-        item = self._line.pop(0)
-        if self._citations and isinstance(item, OpenMessage):
-            self._citations.close(item)
-        room, self.outbox.room = self.outbox.room, sys.maxsize  # what it still says has found room when it came
-        self._output.append(item.close(status, tell=tell))
-        self.outbox.room = room
-        if isinstance(item, OpenCall) and item.opaque:  # a signature that came behind the arguments
-            self._gathered().add_call(self._output[-1]["call_id"], item.opaque)
-
-    # -- what the upstream wants back
-    def _gathered(self) -> Opaque:
-        self._opaque = self._opaque or Opaque()
-        return self._opaque
-
-    def _seal_text(self, text: str) -> str | None:
-        if self._seal is None or not (text or self._opaque):
-            return None
-        try:
-            return self._seal({"text": text, "opaque": self._gathered().take()})
-        except RecursionError:  # nested just not too deeply to be read
-            return None
-
-    def _carry_opaque(self) -> None:
-        """A reasoning item without text, for what no reasoning item has taken along."""
-        if not (self._opaque or self._hidden) or self._seal is None:
-            return
-        hidden, self._hidden = "".join(self._hidden or ()), None
-        carrier = OpenReasoning(
-            self.outbox, self._new_id("rs_"), as_summary=True, seal=lambda _: self._seal_text(hidden)
-        )
-        carrier.open(len(self._output))
-        self._output.append(carrier.close("completed"))
-
     # -- the end
     def _fault_of_end(self, done: bool) -> ResponsesError | None:
         """Why this end is no regular one."""
-        if not self.finish_reason and not (done and (self._output or self._line)):
+        if not self.finish_reason and not (done and (self._items.output or self._items.waiting)):
             return UpstreamError("the upstream's answer ended before it was complete", code="server_error")
         if not self.finish_reason and self._expects_finish:
             return UpstreamError("the upstream's answer ended without a finish reason", code="server_error")
         if outcome_of(self.finish_reason or "stop") != "completed":
             return None
-        calls = [item for item in self._line if isinstance(item, OpenCall)]
+        calls = self._items.calls
         if not self.finish_reason and not all(call.is_whole for call in calls):  # llama-cpp-python cuts answers so
             return UpstreamError("the upstream's answer ended before a tool call was complete", code="server_error")
         if any(not call.name for call in calls):
@@ -403,35 +323,21 @@ class ResponseStream:
     def _end_regular(self) -> None:
         outcome = outcome_of(self.finish_reason or "stop")
         complete = outcome == "completed"
-        self._drop_nameless()
-        if complete and not self._line and not self._output:
-            self._next(OpenMessage(self.outbox, self._new_id("msg_")))
-        while self._line:
-            head = self._line[0]
-            if head.index is None:
-                self._open(head)
-            cut = not complete and (len(self._line) == 1 or not head.is_whole)
-            self._close_head("incomplete" if cut else "completed")
-        self._carry_opaque()
+        self._items.drop_nameless()
+        if complete and not (self._items.waiting or self._items.output):
+            self._items.message()
+        self._items.end(cut=not complete)
         if complete:
             self._end("completed", to_usage(self._usage), completed_at=int(self._now()))
         else:
             self._end("incomplete", to_usage(self._usage), incomplete_details={"reason": outcome})
 
     def _end_failed(self, error: ResponsesError) -> None:
-        self._drop_nameless()
-        while self._line:
-            head = self._line[0]
-            if head.index is None:
-                self._open(head)
-            self._close_head("incomplete", tell=False)
+        self._items.drop_nameless()
+        self._items.break_off()
         fields = error.fields()
         self.outbox.emit("error", error={name: fields[name] for name in ("type", "code", "message", "param")})
         self._end("failed", to_usage(self._usage) if self._usage else None, error=response_error(error))
-
-    def _drop_nameless(self) -> None:
-        """Leave out calls that were cut before their name was known."""
-        self._line = [item for item in self._line if not isinstance(item, OpenCall) or item.name]
 
     def _end(self, status: str, usage: dict[str, Any] | None, **members: Any) -> None:
         response = self._response()

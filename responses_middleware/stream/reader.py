@@ -129,14 +129,16 @@ def _read_delta(delta: dict[str, Any], logprobs: Any, said: list[Said]) -> None:
         _read_content(content, logprobs, said)
     if (refusal := delta.get("refusal")) and isinstance(refusal, str):
         said.append(("refusal", refusal))
+    if annotations := delta.get("annotations"):  # of the text; a call ends it
+        said += [("annotation", annotation) for annotation in _objects(annotations)]
+    if images := delta.get("images"):  # OpenRouter, LiteLLM: what the model has drawn
+        _read_images(images, said)
     if calls := delta.get("tool_calls"):
         _read_calls(calls, said)
     elif isinstance(call := delta.get("function_call"), dict):  # the legacy form; beside tool_calls it says the same
         said.append(("call", {"index": "function_call", **call}, True))
     if isinstance(audio := delta.get("audio"), dict) and isinstance(audio.get("transcript"), str):
         _say_text(said, audio["transcript"], None)
-    if annotations := delta.get("annotations"):
-        said += [("annotation", annotation) for annotation in _objects(annotations)]
     said += [("opaque", name, delta[name]) for name in _OPAQUE if delta.get(name)]
 
 
@@ -145,10 +147,13 @@ def _thinking_of(delta: dict[str, Any]) -> str | None:
         value = delta.get(name)
         if isinstance(value, str) and value:
             return value
-        if isinstance(value, dict) and isinstance(value.get("content"), str):
-            return str(value["content"]) or None
-    details = delta.get("reasoning_details")  # OpenRouter, MiniMax: beside a text field they say the same
-    return _details_text(details) if isinstance(details, list) else None
+        if isinstance(value, dict):  # Cloudflare | Envoy AI Gateway
+            texts = [value.get(member) for member in ("content", "text")]
+            return next((text for text in texts if isinstance(text, str) and text), None)
+    for name in ("reasoning_details", "thinking_blocks"):  # OpenRouter, MiniMax | LiteLLM: mirrored in a text field
+        if isinstance(details := delta.get(name), list) and (text := _details_text(details)):
+            return text
+    return None
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
@@ -157,7 +162,7 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 
 def _details_text(details: list[Any]) -> str | None:
-    texts = [detail.get("text") or detail.get("summary") for detail in _objects(details)]
+    texts = [detail.get("text") or detail.get("summary") or detail.get("thinking") for detail in _objects(details)]
     return "".join(text for text in texts if isinstance(text, str)) or None
 
 
@@ -175,18 +180,29 @@ def _read_content(content: Any, logprobs: Any, said: list[Said]) -> None:
 def _read_part(part: dict[str, Any], said: list[Said]) -> None:
     """An element of a content list (Mistral, Copilot); references hold ids alone and say nothing."""
     kind = part.get("type")
-    if kind in ("thinking", "reasoning"):
-        inner = part.get("thinking") or part.get("text") or ""
-        texts = [inner] if isinstance(inner, str) else [piece.get("text") for piece in _objects(inner)]
+    if kind in ("thinking", "reasoning"):  # Databricks has its text in `summary`
+        inner = part.get("thinking") or part.get("text") or part.get("summary") or ""
+        pieces = _objects(inner)
+        texts = [inner] if isinstance(inner, str) else [piece.get("text") for piece in pieces]
         said += [("reasoning", text) for text in texts if isinstance(text, str) and text]
-        if part.get("signature"):
+        if part.get("signature") or any(piece.get("signature") for piece in pieces):
             said.append(("opaque", "thinking_blocks", [part]))
+    elif kind == "image_url":
+        _read_images([part], said)
     elif kind == "refusal":
         if (refusal := part.get("refusal")) and isinstance(refusal, str):
             said.append(("refusal", refusal))
     elif isinstance(part.get("text"), str):
         _say_text(said, part["text"], None)
         said += [("annotation", note) for note in _objects(part.get("annotations"))]
+
+
+def _read_images(images: Any, said: list[Said]) -> None:
+    for image in _objects(images):
+        carrier = image.get("image_url")
+        url = carrier.get("url") if isinstance(carrier, dict) else carrier
+        if isinstance(url, str) and url:
+            said.append(("image", url))
 
 
 def _say_text(said: list[Said], text: str, logprobs: Any) -> None:

@@ -32,10 +32,15 @@ class Splice:
     """Copy what was learned from one frame to the next.
 
     `learn` arms it after a frame that the machine has read; `disarm` ends the run before the machine reads another.
+
+    Args:
+        stream: the machine.
+        max_frame: bytes of one frame; longer ones are left to the machine.
     """
 
-    def __init__(self, stream: ResponseStream) -> None:
+    def __init__(self, stream: ResponseStream, max_frame: int) -> None:
         self.armed = False
+        self._max_frame = max_frame
         self._stream = stream
         self._outbox = stream.outbox
         self._pattern: FramePattern | None = None
@@ -52,10 +57,10 @@ class Splice:
     def learn(self, payload: bytes, events: list[Event]) -> None:
         """Learn from a frame that the machine has just read, if there is something to learn."""
         flow = self._stream.live_flow
-        if flow is None or len(events) != 1 or type(events[0]) is not Delta or self._patience == 0:
+        if flow is None or self._patience == 0 or [type(event) for event in events].count(Delta) != 1:
             return
-        event = events[0]
-        if event["type"] != flow.kind or not event.template:
+        event = events[-1]
+        if type(event) is not Delta or event["type"] != flow.kind or not event.template:
             return
         self._patience -= 1
         has_logprobs = bool(event.get("logprobs"))
@@ -79,7 +84,10 @@ class Splice:
         if not data.startswith(self._before):
             return None
         match = self._fill(data, self._skip)  # type: ignore[misc]  # there is one where _skip is not 0
-        if match is None or match.end() + self._step != len(data) or not data.endswith(self._behind):
+        size = len(data)
+        if match is None or match.end() + self._step != size or size > self._max_frame:
+            return None
+        if not data.endswith(self._behind):
             return None
         literal = match[0]
         if len(literal) == 2 or not (literal.isascii() or _is_utf8(literal)):
@@ -117,7 +125,7 @@ class Splice:
         """The event of a frame that fits and where that ends, which may be given."""
         assert self._pattern is not None, "called when armed"
         found = self._pattern.match(data, at)
-        if found is None or (end is not None and found[2] != end):
+        if found is None or (end is not None and found[2] != end) or found[2] - at > self._max_frame:
             return None
         literal, logprobs, end = found
         outbox, size = self._outbox, _length(literal)

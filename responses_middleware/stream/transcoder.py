@@ -66,7 +66,7 @@ class Transcoder:
             None  # the last event; written by `last_frames`, so that it can be stored before it is told
         )
         self._body = AnswerBody(max_frame=max_frame, max_document=max_document)
-        self._splice = None if observe or silent else Splice(stream)
+        self._splice = None if observe or silent else Splice(stream, max_frame)
         # The fast path: rewrites a read that only adds text as those before it, or answers None; `feed` takes any.
         self.copy: Callable[[bytes], bytes | None] = self._splice.copy if self._splice else _copy_nothing
         self._done_sentinel = done_sentinel

@@ -23,7 +23,9 @@ def to_chunk(completion: object) -> dict[str, Any]:
 
 
 def _says_something(choice: object) -> bool:
-    return isinstance(choice, dict) and any(choice.get(member) is not None for member in ("message", "delta", "text"))
+    """Whether this is a choice; Gemini's refusals have a finish reason alone."""
+    members = ("message", "delta", "text", "finish_reason")
+    return isinstance(choice, dict) and any(choice.get(member) is not None for member in members)
 
 
 def _as_delta(choice: dict[str, Any]) -> dict[str, Any]:

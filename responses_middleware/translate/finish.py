@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 Outcome = Literal["completed", "max_output_tokens", "content_filter", "failed"]
 
-# What servers say besides OpenAI's own stop, length, tool_calls, function_call and content_filter. Whatever is not in
-# the table is a regular end (eos, end_turn, stop_sequence, tool_use, …).
+# What servers say besides OpenAI's own stop, length, tool_calls, function_call and content_filter.
 _OUTCOMES: dict[str, Outcome] = {
     "length": "max_output_tokens",
     "max_tokens": "max_output_tokens",  # Anthropic, Gemini
@@ -18,6 +18,7 @@ _OUTCOMES: dict[str, Outcome] = {
     "model_context_window_exceeded": "max_output_tokens",  # Anthropic
     "token_limit": "max_output_tokens",
     "limit": "max_output_tokens",
+    "error_limit": "max_output_tokens",  # Cohere: the context window is full
     "incomplete": "max_output_tokens",
     "content_filter": "content_filter",
     "content_filtered": "content_filter",
@@ -28,19 +29,29 @@ _OUTCOMES: dict[str, Outcome] = {
     "prohibited_content": "content_filter",
     "spii": "content_filter",
     "sensitive": "content_filter",  # GLM
-    "error": "failed",  # OpenRouter
+    "refusal": "content_filter",  # Anthropic: a classifier ended the answer
+    "language": "content_filter",  # Gemini
+    "error_toxic": "content_filter",  # Cohere
     "network_error": "failed",  # GLM
     "insufficient_system_resource": "failed",  # DeepSeek: the inference was cut
-    "abort": "failed",  # vLLM, SGLang: the request was aborted
-    "aborted": "failed",
-    "cancelled": "failed",
-    "canceled": "failed",
-    "timeout": "failed",
-    "unavailable": "failed",
-    "malformed_function_call": "failed",  # Gemini
+    "function_call_filter": "failed",  # Gemini's OpenAI form: "function_call_filter: MALFORMED_FUNCTION_CALL"
+    "other": "failed",  # Gemini: it does not say why it stopped
+    "no_image": "failed",
+}
+
+# Words of reasons that no table has. Only what has none of them is a regular end: eos, end_turn, stop_sequence,
+# tool_use, COMPLETE, …
+_WORDS: dict[Outcome, str] = {
+    "failed": r"error|fail|abort|cancel|timeout|unavailable|overload|exception|malformed|unexpected|missing|too_many"
+    r"|rate_limit|quota|crash|killed|interrupt|disconnect",
+    "content_filter": r"filter|safety|block|prohibit|moderation|policy|toxic",
+    "max_output_tokens": r"length|limit|exceeded|truncated",
 }
 
 
 def outcome_of(finish_reason: str) -> Outcome:
-    """What the response becomes; the reasons of servers come in any case."""
-    return _OUTCOMES.get(finish_reason.lower(), "completed")
+    """What the response becomes; the reasons of servers come in any case, Gemini's with a detail behind a colon."""
+    reason = re.sub(r"[^a-z0-9]+", "_", finish_reason.lower().partition(":")[0]).strip("_")
+    if reason in _OUTCOMES:
+        return _OUTCOMES[reason]
+    return next((outcome for outcome, words in _WORDS.items() if re.search(words, reason)), "completed")

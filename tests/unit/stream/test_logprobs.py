@@ -71,12 +71,18 @@ def test_lists_joined_are_what_was_written() -> None:
 @pytest.mark.parametrize(
     "fields",
     [
-        {"type": "response.output_text.done", "logprobs": ...},
-        {"type": "response.content_part.done", "part": {"type": "output_text", "logprobs": ...}},
-        {"type": "response.output_item.done", "item": {"content": [{"logprobs": ...}, {"refusal": "no"}]}},
+        {"type": "response.output_text.done", "item_id": "msg_1", "logprobs": ...},
+        {"type": "response.content_part.done", "item_id": "msg_1", "part": {"type": "output_text", "logprobs": ...}},
+        {
+            "type": "response.output_item.done",
+            "item": {"id": "msg_1", "content": [{"logprobs": ...}, {"refusal": "no"}]},
+        },
         {
             "type": "response.completed",
-            "response": {"output": [{"type": "reasoning", "content": None}, {"content": [{"logprobs": ...}] * 2}, {}]},
+            "response": {
+                "id": "resp_1",
+                "output": [{"type": "reasoning", "content": None}, {"content": [{"logprobs": ...}] * 2}, {}],
+            },
         },
     ],
 )

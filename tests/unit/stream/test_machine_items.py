@@ -239,7 +239,7 @@ def test_annotations_that_are_sent_again_count_once() -> None:
 
 
 def test_annotations_without_a_text_are_left_out() -> None:
-    assert output_of(chunk({"annotations": [note("u")]}), text("a"), stop())[0]["content"][0]["annotations"] == []
+    assert output_of(chunk({"annotations": [note("u")]}), stop())[0]["content"][0]["annotations"] == []
 
 
 def test_sources_are_cited_where_the_text_points_to_them() -> None:
