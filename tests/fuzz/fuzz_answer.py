@@ -30,9 +30,7 @@ TERMINAL = ("response.completed", "response.failed", "response.incomplete")
 def transcoder(options: dict[str, Any], *, fast: bool = True, silent: bool = False) -> Transcoder:
     response = to_response({"model": "m"}, response_id="resp_1", created_at=NOW, stores=False)
     ids = itertools.count()
-    stream = ResponseStream(
-        response, new_id=lambda prefix: f"{prefix}{next(ids)}", now=lambda: NOW + 1.5, **options
-    )
+    stream = ResponseStream(response, new_id=lambda prefix: f"{prefix}{next(ids)}", now=lambda: NOW + 1.5, **options)
     made = Transcoder(stream, max_frame=1 << 20, max_document=1 << 20, silent=silent)
     if not fast:
         made._splice = None

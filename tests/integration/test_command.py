@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
+from chat_app import completion, frames
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,11 +61,11 @@ class Chat(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.end_headers()
-        for number, frame in enumerate(frames()):
-            if number == 2 and asked["model"] == "slow":
+        for number, piece in enumerate(frames("Hel", "lo")):
+            if number == 1 and asked["model"] == "slow":
                 self.server.may_go_on.wait(PATIENCE)
             try:
-                self.wfile.write(frame)
+                self.wfile.write(piece)
             except OSError:  # the proxy has gone
                 return None
         return None
@@ -77,35 +78,6 @@ class Chat(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None: ...
-
-
-def completion() -> dict[str, Any]:
-    message = {"role": "assistant", "content": "Hello"}
-    choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    return {
-        "id": "c",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "parrot",
-        "choices": [choice],
-        "usage": USAGE,
-    }
-
-
-USAGE = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
-
-
-def frames() -> list[bytes]:
-    common = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "parrot"}
-    deltas: list[tuple[dict[str, str], str | None]] = [
-        ({"role": "assistant", "content": ""}, None),
-        ({"content": "Hel"}, None),
-        ({"content": "lo"}, None),
-        ({}, "stop"),
-    ]
-    chunks = [{**common, "choices": [{"index": 0, "delta": d, "finish_reason": f}]} for d, f in deltas]
-    chunks.append({**common, "choices": [], "usage": USAGE})
-    return [*(b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks), b"data: [DONE]\n\n"]
 
 
 @pytest.fixture

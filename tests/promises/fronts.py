@@ -19,14 +19,14 @@ from unittest.mock import patch
 
 import anyio
 import sniffio
-from asgi_client import request
+from asgi_client import request, started
 from misbehaving import Answer, AppUpstream, Asked, Misbehaving, Script, SocketUpstream
 from wire import PATIENCE, Caller, Reply, calling, fetch, http_request
 
 from responses_middleware import Limits, ResponsesMiddleware, ResponsesProxy
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message
+    from starlette.types import ASGIApp
 
 FORMS = ("app", "httpx", "aiohttp")
 """The wrapped app in process; a URL with plain httpx; a URL with httpx-aiohttp, which needs asyncio."""
@@ -153,7 +153,7 @@ async def _on_uvicorn(app: ASGIApp, listener: socket.socket, parser: str) -> Asy
     state = ServerState()
     make = partial(config.http_protocol_class, config=config, server_state=state, app_state={})
     server = await asyncio.get_running_loop().create_server(make, sock=listener)  # type: ignore[arg-type]
-    async with lifespan_of(app):
+    async with started(app):
         try:
             yield
         finally:
@@ -163,33 +163,6 @@ async def _on_uvicorn(app: ASGIApp, listener: socket.socket, parser: str) -> Asy
             with anyio.move_on_after(PATIENCE, shield=True):
                 while state.tasks:
                     await asyncio.wait(list(state.tasks))
-
-
-@asynccontextmanager
-async def lifespan_of(app: ASGIApp) -> AsyncIterator[None]:
-    """Speak the lifespan protocol, as a server does."""
-    started, stopping, stopped = anyio.Event(), anyio.Event(), anyio.Event()
-    asked = iter(("lifespan.startup", "lifespan.shutdown"))
-
-    async def receive() -> Message:
-        kind = next(asked)
-        if kind == "lifespan.shutdown":
-            await stopping.wait()
-        return {"type": kind}
-
-    async def send(message: Message) -> None:
-        (started if message["type"] == "lifespan.startup.complete" else stopped).set()
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(app, {"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}, receive, send)
-        await started.wait()
-        try:
-            yield
-        finally:
-            stopping.set()
-            with anyio.move_on_after(PATIENCE, shield=True):
-                await stopped.wait()
-            group.cancel_scope.cancel()
 
 
 @asynccontextmanager

@@ -32,7 +32,7 @@ from misbehaving import (
     streamed,
     whole,
 )
-from wire import Reply, fetch
+from wire import PATIENCE, Reply, fetch
 
 from responses_middleware import ResponsesMiddleware, ResponsesProxy
 
@@ -375,7 +375,8 @@ async def test_e5_bytes_behind_an_answer_never_become_the_answer_to_another_requ
             assert reply.text == f"for m{number}"
         for number in range(4):
             reply = await bridge.ask(model=f"late{number}")
-            await anyio.sleep(0.05)
+            with anyio.fail_after(PATIENCE):
+                await bridge.asked[-1].playing.wait()  # its script is over, so the bytes behind the answer are sent
 
             assert reply.text == f"for late{number}"
         texts: dict[int, str] = {}

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-from asgi_client import request
-from fronts import bridge_of, lifespan_of, serving
+from asgi_client import request, started
+from fronts import bridge_of, serving
 from misbehaving import (
     CUT,
     SECRET,
@@ -257,7 +257,7 @@ async def test_h4_background_work_goes_on_when_the_client_leaves_behind_its_answ
         await send(start())
         await send(part(b"".join([*says("Hello"), *ending()]), more=False))  # type: ignore[list-item]
         await go_on.wait()
-        await anyio.sleep(0.7)  # longer than an app that was told has to end
+        await anyio.sleep(0.7)  # more than twice _FAREWELL_OF_APP of engine/turns.py: what an app has that was told
         done.set()
 
     async with serving(http_only(app)) as url:
@@ -370,14 +370,14 @@ async def test_h6_cancellation_goes_through_and_completes_nothing(form: str, str
 # -- H7
 SERVERS = ["uvicorn-h11", "uvicorn-httptools", "hypercorn-asyncio", "hypercorn-trio", "granian"]
 APP = """
-import sys
+import json, sys
 sys.path[:0] = {paths!r}
 from misbehaving import AppUpstream, Answer, STALL, says, streamed, whole, by_model, completion
 from responses_middleware import ResponsesMiddleware, Limits
 
-async def log(send, events):
+async def reply(send, body):
     await send({{"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/plain")]}})
-    await send({{"type": "http.response.body", "body": events, "more_body": False}})
+    await send({{"type": "http.response.body", "body": body, "more_body": False}})
 
 chat = AppUpstream(by_model({{
     "m": streamed("Hel", "lo", headers=[(b"set-cookie", b"a=1"), (b"set-cookie", b"b=2")]),
@@ -388,11 +388,13 @@ chat = AppUpstream(by_model({{
 }}))
 
 async def inner(scope, receive, send):
-    if scope["type"] == "http" and scope["path"] == "/left":
-        await log(send, b"%d" % sum(asked.left.is_set() for asked in chat.asked if "stall" in asked.payload["model"]))
+    if scope["type"] == "http" and scope["path"] == "/stalled":
+        stalled = [asked for asked in chat.asked if "stall" in asked.payload["model"]]
+        left = sum(asked.left.is_set() for asked in stalled)
+        await reply(send, json.dumps({{"asked": len(stalled), "left": left}}).encode())
     elif scope["type"] == "http" and scope["path"] == "/echo":
         message = await receive()
-        await log(send, message["body"])
+        await reply(send, message["body"])
     else:
         await chat(scope, receive, send)
 
@@ -416,8 +418,8 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     name: str = request.param
     pytest.importorskip(name.partition("-")[0])
     folder = tmp_path_factory.mktemp("server")
-    here = Path(__file__).parent
-    (folder / "promised.py").write_text(APP.format(paths=[str(here), str(here.parents[1])]))
+    paths = [str(folder) for folder in Path(__file__).parents[:3]]  # of misbehaving.py, what it needs, and the package
+    (folder / "promised.py").write_text(APP.format(paths=paths))
     with socket.create_server(("127.0.0.1", 0)) as chooser:
         port = chooser.getsockname()[1]
     program, *flags = COMMANDS[name](port)
@@ -428,7 +430,7 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment,
         )  # fmt: skip
     try:
-        anyio.run(_wait_for, port)
+        anyio.run(_wait_for, port, process)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.send_signal(signal.SIGTERM)
@@ -439,9 +441,10 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             process.wait()
 
 
-async def _wait_for(port: int) -> None:
+async def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
     with anyio.fail_after(PATIENCE):
         while True:
+            assert process.poll() is None, "the server has ended: its log stands beside promised.py"
             try:
                 await (await anyio.connect_tcp("127.0.0.1", port)).aclose()
             except OSError:
@@ -452,6 +455,16 @@ async def _wait_for(port: int) -> None:
 
 async def ask(server: str, **parameters: Any) -> Reply:
     return await fetch(f"{server}/v1/responses", json.dumps(request(**parameters)).encode())
+
+
+async def stalled(server: str, **counts: int) -> dict[str, int]:
+    """Wait until so many requests of the models that stall were `asked`, or so many clients of theirs have `left`."""
+    with anyio.fail_after(PATIENCE):
+        while True:
+            found: dict[str, int] = (await fetch(f"{server}/stalled", method="GET")).json
+            if all(found[name] >= count for name, count in counts.items()):
+                return found
+            await anyio.sleep(0.05)
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
@@ -488,17 +501,17 @@ async def test_h7_every_server_streams_live_with_comments_and_ends_failures_clea
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_h7_every_server_tells_of_a_client_that_left(server: str, anyio_backend: str) -> None:
-    before = int((await fetch(f"{server}/left", method="GET")).body)
-    for model, stream in (("stall", True), ("stall before", True), ("stall before", False)):
+    before = await stalled(server)
+    for number, (model, stream) in enumerate(
+        (("stall", True), ("stall before", True), ("stall before", False)), before["asked"] + 1
+    ):
         body = json.dumps(request(model=model, stream=stream)).encode()
         async with calling(server, http_request(f"{server}/v1/responses", body)) as caller:
             if model == "stall":
                 await caller.until(b'"delta":"Hel"')
             else:
-                await anyio.sleep(0.3)
-    with anyio.fail_after(PATIENCE):
-        while int((await fetch(f"{server}/left", method="GET")).body) < before + 3:  # noqa: ASYNC110
-            await anyio.sleep(0.1)
+                await stalled(server, asked=number)
+    await stalled(server, left=before["left"] + 3)
 
 
 # -- H8
@@ -673,7 +686,7 @@ async def test_h1_an_app_without_lifespan_is_served_all_the_same(anyio_backend: 
 
     middleware = ResponsesMiddleware(app)
     with anyio.fail_after(PATIENCE):
-        async with lifespan_of(middleware):
+        async with started(middleware):
             pass
     async with serving(middleware) as url:
         assert [reply.outcome for reply in await both(url)] == ["completed"] * 2
