@@ -40,7 +40,7 @@ def names(group: str, *statuses: str) -> list[str]:
     return [row.name for row in TABLE[group] if row.status in statuses]
 
 
-async def events_of(app: Any) -> list[dict[str, Any]]:
+async def streamed_events(app: Any) -> list[dict[str, Any]]:
     body = {"model": "m", "input": "Hi", "tools": TOOLS, "stream": True}
     return (await Exchange(app, body).run()).events
 
@@ -49,7 +49,7 @@ async def events_of(app: Any) -> list[dict[str, Any]]:
 def all_events() -> list[dict[str, Any]]:
     apps = [ResponsesMiddleware(ChatApp(reply), **options) for reply, options in ANSWERS]
     apps.append(ResponsesMiddleware(CallingApp(5)))
-    return [event for app in apps for event in anyio.run(events_of, app)]
+    return [event for app in apps for event in anyio.run(streamed_events, app)]
 
 
 @cache

@@ -21,7 +21,7 @@ from anyio.abc import SocketAttribute
 
 from responses_middleware.errors import UpstreamConnectionError, UpstreamProtocolError, UpstreamTimeoutError
 from responses_middleware.options import Limits
-from responses_middleware.upstream.base import Headers, Upstream, UpstreamCall
+from responses_middleware.upstream.base import Headers, UpstreamCall
 from responses_middleware.upstream.http import HttpUpstream
 from responses_middleware.upstream.passthrough import PassThrough
 
@@ -193,12 +193,6 @@ def lines_of(request: bytes) -> dict[bytes, bytes]:
     pairs = [line.split(b": ", 1) for line in lines]
     assert len({name.lower() for name, _ in pairs}) == len(pairs), "a header is doubled"
     return {name.lower(): value for name, value in pairs}
-
-
-def test_it_is_an_upstream() -> None:
-    upstream: Upstream = HttpUpstream("http://127.0.0.1/v1", limits=Limits())
-
-    assert upstream is not None
 
 
 async def test_the_answer_is_pushed_with_lower_case_headers_and_duplicates(kind: str) -> None:

@@ -155,9 +155,11 @@ def test_an_option_that_does_not_exist_is_a_type_error(make: Any) -> None:
         make(app if make is ResponsesMiddleware else "http://localhost/v1", colour="blue")
 
 
-@pytest.mark.parametrize("dialect", ["auto", "vllm", Dialect.named("deepseek")])
-def test_a_dialect_is_a_name_or_an_object(dialect: Any) -> None:
-    ResponsesMiddleware(app, dialect=dialect)
+@pytest.mark.parametrize(
+    ("dialect", "name"), [("auto", "auto"), ("vllm", "vllm"), (Dialect.named("deepseek"), "deepseek")]
+)
+def test_a_dialect_is_a_name_or_an_object(dialect: str | Dialect, name: str) -> None:
+    assert ResponsesMiddleware(app, dialect=dialect)._runtime.options.dialect.name == name
 
 
 def test_a_configuration_error_is_a_value_error() -> None:

@@ -275,7 +275,7 @@ async def test_when_the_newest_row_is_deleted_the_item_before_is_found_again(sto
     assert await store.find_item("alice", "m") == item("m", "first")
 
 
-async def test_closing_twice_is_fine(store: Store) -> None:
+async def test_closing_twice_raises_nothing(store: Store) -> None:
     await store.aclose()
 
     await store.aclose()

@@ -268,7 +268,9 @@ def test_too_much_output_fails_and_keeps_what_there_was() -> None:
 @pytest.mark.parametrize("member", ["content", "reasoning_content", "refusal"])
 @pytest.mark.parametrize("reasoning", ["summary", "text"])
 def test_too_much_at_once_fails(member: str, reasoning: str) -> None:
-    failed(chunk({member: "123"}), max_output=2, reasoning=reasoning)
+    response = failed(chunk({member: "123"}), max_output=2, reasoning=reasoning)
+
+    assert "exceeds Limits.max_output_bytes" in response["error"]["message"]
 
 
 def test_too_much_that_waits_fails() -> None:

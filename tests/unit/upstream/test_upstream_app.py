@@ -8,7 +8,7 @@ import pytest
 
 from responses_middleware.errors import UpstreamProtocolError
 from responses_middleware.upstream.app import AppUpstream
-from responses_middleware.upstream.base import Headers, Upstream, UpstreamCall
+from responses_middleware.upstream.base import Headers, UpstreamCall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,12 +90,6 @@ async def test_an_empty_body_is_not_pushed() -> None:
     await AppUpstream(saying(START, body(b"", more=True), {"type": "http.response.body"})).send(call(), sink)
 
     assert sink.calls[1:] == ["end"]
-
-
-async def test_it_is_an_upstream() -> None:
-    upstream: Upstream = AppUpstream(saying())
-
-    await upstream.aclose()
 
 
 async def test_the_inner_scope_is_a_chat_request() -> None:
