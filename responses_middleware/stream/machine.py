@@ -228,7 +228,7 @@ class ResponseStream:
 
     def _call(self, call_delta: dict[str, Any], first_of_chunk: bool) -> None:
         self._release()
-        self._tracker = self._tracker or ToolCallTracker(self._new_call, frozenset(self._names.known()))
+        self._tracker = self._tracker or ToolCallTracker(self._new_call, self._names)
         call = self._tracker.feed(call_delta, first_of_chunk=first_of_chunk)
         if call and self._returns.spend(opaque := opaque_of_call(call_delta)):
             call.opaque |= opaque

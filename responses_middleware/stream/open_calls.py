@@ -1,7 +1,7 @@
 """Tool calls while they are open: of functions, of freeform tools, and of tools that a client runs under an item type
 of their own.
 
-The upstream knows functions only; the call's `ToolBinding` says as what it comes back.
+Most upstreams know functions only; the call's `ToolBinding` says as what it comes back.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ class OpenCall(OpenItem):
         self.opaque: dict[str, Any] = {}  # what the upstream wants back with this call
         self.begun = False  # a fragment of arguments has come
         self.has_none = False  # an empty object has come, and no more
+        self.is_verbatim = False  # what comes is the input of a freeform tool, as the server has it
         self._scanner = JSONScanner()
         self._unscanned: list[str] = []
         self._checksum = 0
@@ -78,6 +79,13 @@ class OpenCall(OpenItem):
                 return
             self.begun = True
         self._say(self._arguments, text[: self._scan(text)])
+
+    def input(self, text: str) -> None:
+        """Add a piece of a freeform input: it is what it is, and nothing in it tells where it ends."""
+        self.is_verbatim = True
+        if text:
+            self.begun = True
+            self._say(self._arguments, text)
 
     def differs_from(self, arguments: str) -> bool:
         """Whether these are other complete arguments than the call's own."""
@@ -185,7 +193,7 @@ class _FunctionBody(_Body):
 
 
 class _FreeformBody(_Body):
-    """Input that the upstream writes as the one string argument of a function."""
+    """Input that the upstream writes as it is, or as the one string argument of a function."""
 
     def announce(self) -> None:
         self.call.identify("custom_tool_call")
@@ -194,13 +202,16 @@ class _FreeformBody(_Body):
         self._input = Flow(self.outbox, "response.custom_tool_call_input.delta", self.place)
 
     def append(self, text: str) -> None:
-        if decoded := self._member.feed(text):
+        if self.call.is_verbatim:
+            self._input.append(text)
+        elif decoded := self._member.feed(text):
             self._input.append(decoded)
         else:
             self.outbox.spend(len(text))
 
     def finish(self, status: ItemStatus) -> Item:
-        self._input.append(self._member.finish())
+        if not self.call.is_verbatim:
+            self._input.append(self._member.finish())
         text = self._input.end()
         self.outbox.emit("response.custom_tool_call_input.done", **self.place, input=text)
         return self._item(text, status)

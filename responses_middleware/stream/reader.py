@@ -85,10 +85,11 @@ def _read_choice(choice: dict[str, Any], said: list[Said]) -> None:
 class MessageSoFar:
     """The messages of an answer that comes whole, or whole so far, again and again (Perplexity)."""
 
-    __slots__ = ("_texts",)
+    __slots__ = ("_calls", "_texts")
 
     def __init__(self) -> None:
         self._texts: dict[tuple[str, int], str] = {}  # by kind, and place among those of the kind
+        self._calls: dict[int, Any] = {}  # by their place
 
     def news(self, message: dict[str, Any], heard: Container[str]) -> list[Said]:
         """What a message says that neither the one before it nor deltas have said.
@@ -113,6 +114,9 @@ class MessageSoFar:
         if kind == "opaque":
             return [(kind, what, *more, True)]
         if kind == "call":
+            if self._calls.get(place) == what:
+                return []
+            self._calls[place] = what
             return [(kind, what if what.get("index") is not None else {**what, "index": place}, *more)]
         before = self._texts.get((kind, place), "")
         if before.startswith(what):

@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
+from ..translate.tool_names import ToolNames
 from .events import repaired
 from .open_calls import OpenCall, arguments_text
 
@@ -27,12 +28,17 @@ _SHORT_NUMBER = re.compile(r"\d{0,5}")
 
 @dataclass(frozen=True, slots=True)
 class _Fragment:
-    """What an element of `tool_calls` says."""
+    """What an element of `tool_calls` says.
+
+    Args:
+        is_input: what it calls arguments here is the input of a freeform tool, as the server has it.
+    """
 
     identity: str
     index: int | str | None
     name: str
     arguments: str
+    is_input: bool
 
 
 class ToolCallTracker:
@@ -40,12 +46,12 @@ class ToolCallTracker:
 
     Args:
         new_call: makes the next call and puts it in line.
-        names: the function names that the upstream was offered; they tell where a split name ends.
+        names: those that the upstream was offered; they tell where a split name ends.
     """
 
     __slots__ = ("_by_id", "_by_index", "_index_of", "_last", "_names", "_new_call")
 
-    def __init__(self, new_call: Callable[[], OpenCall], names: Collection[str]) -> None:
+    def __init__(self, new_call: Callable[[], OpenCall], names: ToolNames) -> None:
         self._new_call = new_call
         self._names = names
         self._by_id: dict[str, OpenCall] = {}
@@ -64,7 +70,10 @@ class ToolCallTracker:
         self._remember(call, fragment)
         if fragment.name:
             self._add_name(call, fragment.name)
-        call.arguments(fragment.arguments)
+        if fragment.is_input and (not call.name or self._names.binding(call.name).kind == "custom"):
+            call.input(fragment.arguments)
+        else:
+            call.arguments(fragment.arguments)
         return call
 
     def _find(self, fragment: _Fragment, first_of_chunk: bool) -> OpenCall | None:
@@ -91,7 +100,7 @@ class ToolCallTracker:
         name = fragment.name
         if not name or not call.name or (not call.begun and self._spells(call, name)):
             return call
-        if name != call.name:
+        if self._names.meant(name) != self._names.meant(call.name):
             return None
         return None if call.may_close and call.differs_from(fragment.arguments) else call
 
@@ -99,7 +108,9 @@ class ToolCallTracker:
         """Whether the name says the call's name again, or goes on spelling it (reported for Gemini)."""
         if name == call.name or (call.name not in self._names and name.startswith(call.name)):
             return True
-        return any(known.startswith(call.name + name) for known in self._names)
+        if self._names.meant(name) in self._names and self._names.meant(call.name) in self._names:
+            return False
+        return self._names.may_begin(call.name + name)
 
     def _remember(self, call: OpenCall, fragment: _Fragment) -> None:
         if fragment.identity:
@@ -145,9 +156,11 @@ class CallIds:
 
 def _read(call_delta: dict[str, Any]) -> _Fragment:
     function: dict[str, Any] = call_delta  # Cloudflare: name and arguments without a wrapper
+    is_input = False
     for member in ("function", "custom"):
         if isinstance(call_delta.get(member), dict):
             function = call_delta[member]
+            is_input = member == "custom" and "input" in function
     identity, index, name = call_delta.get("id"), call_delta.get("index"), function.get("name")
     if isinstance(index, bool) or not isinstance(index, int | str) or _is_long(index):
         index = None
@@ -155,7 +168,8 @@ def _read(call_delta: dict[str, Any]) -> _Fragment:
         repaired(identity) if identity and isinstance(identity, str) else "",
         index,
         repaired(name) if name and isinstance(name, str) else "",
-        arguments_text(function.get("arguments", function.get("input"))),
+        arguments_text(function["input"] if is_input else function.get("arguments", function.get("input"))),
+        is_input,
     )
 
 

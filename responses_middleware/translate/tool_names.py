@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,6 +12,11 @@ ToolKind = Literal["function", "custom", "local_shell", "shell", "apply_patch", 
 _LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what OpenAI and most servers take
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")
 _LONGEST = 64
+# What models leave around a name: gpt-oss `functions.ls`, `ls<|channel|>commentary`, ` ls ` (vLLM issue 32587), Kimi
+# `functions.ls:0`.
+_IN_FRONT = "functions."
+_MARKED = re.compile(rf"\s*+(?:{re.escape(_IN_FRONT)})?({_LEGAL.pattern})\s*+(?:<\|.*|:\d+\s*)?", re.DOTALL)
+_BEGUN = re.compile(r"([a-zA-Z0-9_-]*+)(?:\s*+(?:<(?:\|.*)?|:\d*+\s*)?)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +58,29 @@ class ToolNames:
 
     def binding(self, name: str) -> ToolBinding:
         """What the upstream means by a name; one that it was never told is a function's."""
-        return self._bindings.get(name) or ToolBinding("function", name)
+        return self._bindings.get(self.meant(name)) or ToolBinding("function", name)
 
-    def known(self) -> Iterable[str]:
-        """All chat names."""
-        return self._bindings
+    def meant(self, name: str) -> str:
+        """The chat name that stands in a name between marks of the model's own; the name itself, if none does."""
+        if name in self._bindings:
+            return name
+        marked = _MARKED.fullmatch(name)
+        return marked[1] if marked and marked[1] in self._bindings else name
+
+    def may_begin(self, text: str) -> bool:
+        """Whether this can be the beginning of a chat name, marks included."""
+        bare = text.lstrip()
+        if _IN_FRONT.startswith(bare):
+            return bool(self._bindings)
+        begun = _BEGUN.fullmatch(bare.removeprefix(_IN_FRONT))
+        if begun is None:
+            return False
+        if begun.end(1) == begun.end():
+            return any(known.startswith(begun[1]) for known in self._bindings)
+        return begun[1] in self._bindings
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._bindings
 
     def _made(self, wanted: str, binding: ToolBinding) -> str:
         whole = f"{binding.kind}\0{binding.namespace}\0{binding.name}"
