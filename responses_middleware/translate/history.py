@@ -45,7 +45,10 @@ class Pairs:
 
 
 def pair(items: Sequence[Item], left_out: LeftOut) -> Pairs:
-    """Find the pairs; a missing half is refused as OpenAI refuses it, unless everything is to be ignored."""
+    """Find the pairs; a missing half is refused as OpenAI refuses it, unless everything is to be ignored.
+
+    Calls that were cut, and that nobody answered, are left out and named.
+    """
     pairs = Pairs()
     calls = _Calls(items, pairs)
     for position, item in enumerate(items):
@@ -66,11 +69,18 @@ def pair(items: Sequence[Item], left_out: LeftOut) -> Pairs:
                 pairs.outputs[call] = position
     for position in calls.unanswered():
         pairs.orphans.add(position)
-        item = items[position]
-        noun = item["type"].removesuffix("_call").replace("_", " ")
-        why = f"No tool output found for {noun} call {quote(call_id_of(item))}."
-        left_out.refuse(InvalidRequestError(why, param="input"))
+        _miss_output(position, items[position], left_out)
     return pairs
+
+
+def _miss_output(position: int, call: Item, left_out: LeftOut) -> None:
+    noun = call["type"].removesuffix("_call").replace("_", " ")
+    error = InvalidRequestError(f"No tool output found for {noun} call {quote(call_id_of(call))}.", param="input")
+    if call.get("status") == "incomplete":  # an answer ended in it: nobody could run it, and the conversation goes on
+        why = f"The call {quote(call_id_of(call))} is incomplete and has no output"
+        left_out.hint(call["type"], at=("input", position), why=why, error=error)
+    else:
+        left_out.refuse(error)
 
 
 class _Calls:
