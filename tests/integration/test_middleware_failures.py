@@ -23,7 +23,6 @@ pytestmark = pytest.mark.anyio
 
 SECRET = "postgres://user:hunter2@db"
 FAULTS = [RuntimeError(SECRET), KeyError(SECRET), ConnectionRefusedError(SECRET), TimeoutError(SECRET)]
-CUT = b'"delta":"Hel"'
 
 
 async def failing(exchange: Exchange, fault: Exception) -> Exchange:

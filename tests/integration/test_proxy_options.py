@@ -24,7 +24,6 @@ URL = "http://upstream.test/v1"
 CHAT = f"{URL}/chat/completions"
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # making a real one for each client takes longer than all else
 KEY = (b"authorization", b"Bearer of-the-client")
-TOOLS = [{"type": "function", "name": "f", "parameters": {"type": "object"}, "strict": True}]
 
 
 @pytest.fixture

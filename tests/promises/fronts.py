@@ -33,6 +33,7 @@ FORMS = ("app", "httpx", "aiohttp")
 
 PLACES = [(form, loop) for form in FORMS for loop in ("asyncio", "trio") if (form, loop) != ("aiohttp", "trio")]
 ON_ONE_LOOP = [("app", "asyncio"), ("httpx", "trio"), ("aiohttp", "asyncio")]
+BUSY = 5.0  # what a busy machine may add to a promised second
 
 
 async def until(fact: Callable[[], object]) -> None:
@@ -40,6 +41,12 @@ async def until(fact: Callable[[], object]) -> None:
     with anyio.fail_after(PATIENCE):
         while not fact():  # noqa: ASYNC110
             await anyio.sleep(0.01)
+
+
+@asynccontextmanager
+async def within(seconds: float) -> AsyncIterator[None]:
+    with anyio.fail_after(seconds + BUSY):
+        yield
 
 
 async def stopped_growing(size: Callable[[], int]) -> int:

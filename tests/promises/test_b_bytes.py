@@ -182,12 +182,6 @@ async def test_b2_a_json_answer_is_utf8_and_json_too(form: str, subtests: Any) -
 
 
 # -- B3
-def gzipped(body: bytes, pieces: int = 7) -> list[Step]:
-    data = gzip.compress(body)
-    size = len(data) // pieces
-    return [data[at : at + size] for at in range(0, len(data), size)]
-
-
 ENCODED = {
     "gzip": gzip.compress,
     "x-gzip": gzip.compress,

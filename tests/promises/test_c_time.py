@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-import signal
 import socket
-import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import anyio
 import pytest
-from asgi_client import request
-from fronts import ON_ONE_LOOP, bridge_of, stopped_growing, until
+from fronts import BUSY, ON_ONE_LOOP, bridge_of, stopped_growing, until, within
 from misbehaving import (
     CUT,
     JSON,
@@ -26,7 +21,6 @@ from misbehaving import (
     STALL,
     Answer,
     Flood,
-    SocketUpstream,
     by_model,
     chunk,
     completion,
@@ -37,29 +31,15 @@ from misbehaving import (
     streamed,
     whole,
 )
-from replay import call, stream_of, text, transcoder_of
-from wire import PATIENCE, Caller, calling, fetch, http_request
+from wire import PATIENCE, calling, http_request
 
 from responses_middleware import ResponsesProxy
-from responses_middleware.dialects import Dialect
-from responses_middleware.translate.left_out import LeftOut
-from responses_middleware.translate.request import to_chat
-
-if TYPE_CHECKING:
-    from anyio.abc import Process
 
 pytestmark = pytest.mark.anyio
 
 ONE_LOOP = pytest.mark.parametrize(("form", "anyio_backend"), ON_ONE_LOOP)
-BUSY = 5.0  # what a busy machine may add to a promised second
 SAID = says("Hel", "lo")
 HALF = json.dumps(completion("Hello")).encode()[:60]
-
-
-@asynccontextmanager
-async def within(seconds: float) -> AsyncIterator[None]:
-    with anyio.fail_after(seconds + BUSY):
-        yield
 
 
 # -- C1
@@ -307,9 +287,6 @@ async def test_c3_no_second_question_once_something_was_said(form: str) -> None:
 
 
 # -- C4
-PING = b": keepalive\n\n"
-
-
 async def test_c4_comments_bridge_the_silence_and_stand_only_between_events(form: str) -> None:
     go_on = anyio.Event()
     answer = Answer(
@@ -368,279 +345,3 @@ async def test_c4_comments_to_the_client_do_not_put_off_the_idle_timeout(form: s
 
     assert reply.outcome == "failed"
     assert b"\n\n:" in reply.body
-
-
-# -- C5
-@dataclass
-class Command:
-    """The command as a process."""
-
-    process: Process
-    responses: str
-    log: list[bytes]
-
-    @asynccontextmanager
-    async def asking(self, **parameters: Any) -> AsyncIterator[Caller]:
-        data = http_request(self.responses, json.dumps(request(**parameters)).encode())
-        async with calling(self.responses, data) as caller:
-            yield caller
-
-
-@asynccontextmanager
-async def command(upstream: str, *flags: str) -> AsyncIterator[Command]:
-    words = [sys.executable, "-m", "responses_middleware", upstream, "--port", "0", *flags]
-    async with await anyio.open_process(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
-        assert process.stderr is not None
-        log: list[bytes] = []
-        try:
-            with anyio.fail_after(PATIENCE):
-                while b"listening on " not in b"".join(log):
-                    log.append(await process.stderr.receive())
-            url = b"".join(log).decode().split("listening on ")[1].split()[0]
-            async with anyio.create_task_group() as group:
-                group.start_soon(_collect, process, log)
-                yield Command(process, f"{url}/responses", log)
-                group.cancel_scope.cancel()
-        finally:
-            if process.returncode is None:
-                process.kill()
-
-
-async def _collect(process: Process, log: list[bytes]) -> None:
-    assert process.stderr is not None
-    async for data in process.stderr:
-        log.append(data)  # noqa: PERF401 - others read it meanwhile
-
-
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_c5_sigterm_completes_what_ends_in_time_and_cuts_the_rest_with_a_terminal_event(
-    anyio_backend: str,
-) -> None:
-    go_on = anyio.Event()
-    table = {
-        "ends in time": Answer([*SAID, go_on, *says(" world"), *ending()]),
-        "takes too long": Answer([*SAID, STALL]),
-        "has no first byte": Answer([], before=[STALL]),
-    }
-    grace = 2.0
-    async with (
-        SocketUpstream(by_model(table)).listening() as upstream,
-        command(upstream.url, "--grace", f"{grace:g}") as running,
-        running.asking(model="ends in time", stream=True) as short,
-        running.asking(model="takes too long", stream=True) as long,
-        running.asking(model="has no first byte", stream=True) as waiting,
-        running.asking(model="has no first byte", stream=False) as waiting_for_json,
-    ):
-        await short.until(b'"delta":"lo"')
-        await long.until(b'"delta":"lo"')
-        with anyio.fail_after(PATIENCE):
-            await upstream.wait_asked(4)
-        stopped = time.monotonic()
-        running.process.send_signal(signal.SIGTERM)
-        refusals = [await caller.rest() for caller in (waiting, waiting_for_json)]
-        go_on.set()
-        completed = (await short.rest()).check_stream()
-        cut = (await long.rest()).check_stream()
-        with anyio.fail_after(grace + 3 + BUSY):
-            await running.process.wait()
-        took = time.monotonic() - stopped
-
-    assert [(reply.status, reply.header("retry-after")) for reply in refusals] == [(503, ["1"])] * 2
-    assert (completed.outcome, completed.text) == ("completed", "Hello world")
-    assert (cut.outcome, cut.text) == ("failed", "Hello")
-    assert grace * 0.9 < took < grace + 3 + BUSY
-    assert running.process.returncode in (0, -signal.SIGTERM)
-    assert b"Traceback" not in b"".join(running.log)
-
-
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_c5_a_request_whose_body_is_still_coming_at_sigterm_is_not_begun(anyio_backend: str) -> None:
-    body = json.dumps(request(stream=True)).encode()
-    async with (
-        SocketUpstream(by_model({"long": Answer([*SAID, STALL]), "m": streamed("late")})).listening() as upstream,
-        command(upstream.url, "--grace", "1.5") as running,
-        running.asking(model="long", stream=True) as long,
-        calling(running.responses, http_request(running.responses, body[:9], length=len(body))) as late,
-    ):
-        await long.until(b'"delta":"lo"')
-        running.process.send_signal(signal.SIGTERM)
-        await until(lambda: b"stopping" in b"".join(running.log))
-        await late.send(body[9:])
-        reply = await late.rest()
-        with anyio.fail_after(PATIENCE):
-            await running.process.wait()
-
-    assert reply.status == 503
-    assert len(upstream.asked) == 1
-
-
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_c5_without_requests_the_process_ends_at_once(anyio_backend: str) -> None:
-    async with SocketUpstream().listening() as upstream, command(upstream.url, "--grace", "60") as running:
-        running.process.send_signal(signal.SIGTERM)
-        async with within(3):
-            await running.process.wait()
-
-    assert running.process.returncode in (0, -signal.SIGTERM)
-
-
-# -- C6
-@asynccontextmanager
-async def longest_pause() -> AsyncIterator[Callable[[], float]]:
-    """How long the event loop did not run others, in seconds of the processor: a busy machine adds none."""
-    pauses = [0.0]
-
-    async def tick() -> None:
-        last = time.thread_time()
-        while True:
-            await anyio.sleep(0.005)
-            now = time.thread_time()
-            pauses.append(now - last)
-            last = now
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(tick)
-        yield lambda: max(pauses)
-        group.cancel_scope.cancel()
-
-
-MIB = 1024 * 1024
-
-
-def heavy_bodies() -> Iterator[tuple[str, bytes]]:
-    head = b'{"model":"m","input":"hi","stream":true,'
-    yield "12 MB of empty lists", head + b'"metadata":{"a":[' + b"[]," * (4 * MIB) + b"[]]}}"
-    yield "8 MB of numbers", head + b'"metadata":[' + b"1," * (4 * MIB) + b"1]}"
-    yield "8 MB of keys", head + b",".join(b'"k%d":0' % n for n in range(700_000)) + b"}"
-    yield "16 MB of text", head[:-1].replace(b'"hi"', b'"' + b"x" * (16 * MIB) + b'"') + b"}"
-    yield "16 MB of escapes", head[:-1].replace(b'"hi"', b'"' + b"\\u0041" * (16 * MIB // 6) + b'"') + b"}"
-    items = b",".join(b'{"role":"user","content":[{"type":"input_text","text":"%d"}]}' % n for n in range(9_000))
-    yield "9000 items", head[:-1].replace(b'"hi"', b"[" + items + b"]") + b"}"
-    yield "digits", head + b'"top_p":' + b"9" * 4_000_000 + b"}"
-    yield "an unfinished string", head + b'"instructions":"' + b"\\" * (8 * MIB)
-    yield (
-        "one image",
-        head[:-1].replace(
-            b'"hi"',
-            b'[{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,'
-            + b"A" * (16 * MIB)
-            + b'"}]}]',
-        )
-        + b"}",
-    )
-
-
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_c6_a_heavy_request_delays_others_by_less_than_two_seconds(anyio_backend: str, subtests: Any) -> None:
-    async with bridge_of("app") as bridge:
-        for name, body in heavy_bodies():
-            with subtests.test(name):
-                async with longest_pause() as longest:
-                    reply = await fetch(bridge.responses, body)
-
-                assert reply.status in (200, 400, 413)
-                assert longest() < 2
-
-
-def whole_call(number: int, arguments: str = "{}") -> Any:
-    return call(number, f"call_{number:06}", "run", arguments)
-
-
-def side_by_side(number: int) -> Any:
-    return call(number % 50, f"call_{number % 50:06}", *(("run", "{") if number < 50 else (None, " ")))
-
-
-def thought(said: str) -> Any:
-    return chunk({"reasoning_content": said})
-
-
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_c6_a_heavy_answer_delays_others_by_less_than_two_seconds(anyio_backend: str, subtests: Any) -> None:
-    table = {
-        "20000 small frames": Answer([b"".join([frame(chunk({"content": "a"})) * 20_000, *ending()])]),  # type: ignore[list-item]
-        "a frame of 7 MB": Answer([frame(chunk({"content": "a" * 7 * MIB})), *ending()]),
-        "a document of 12 MB": whole(completion("a" * 12 * MIB)),
-        "a frame of lists": Answer([b'data: {"x":[' + b"[]," * 2 * MIB + b"[]]}\n\n", *says("a"), *ending()]),
-        "a document of lists": whole(b'{"choices":[],"x":[' + b"[]," * 5 * MIB + b"[]]}"),
-        "3000 calls": Answer([*(frame(whole_call(n)) for n in range(3000)), *ending("tool_calls")]),
-        "one call in 20000 pieces": Answer([frame(call(0, "call_000000", "run", '{"a": "')),
-                                            frame(call(0, arguments="x")) * 20_000,
-                                            frame(call(0, arguments='"}')), *ending("tool_calls")]),
-    }  # fmt: skip
-    async with bridge_of("app", by_model(table)) as bridge:
-        for name in table:
-            with subtests.test(name):
-                async with longest_pause() as longest, bridge.asking(model=name) as caller:
-                    await caller.rest()
-
-                assert caller.reply.status in (200, 502)
-                assert longest() < 2
-
-
-def cost(work: Callable[[], object]) -> float:
-    """Seconds of the processor, the least of some tries."""
-    took = []
-    for _ in range(3):
-        begun = time.process_time()
-        work()
-        took.append(time.process_time() - begun)
-    return min(took)
-
-
-def transcode(pieces: list[bytes]) -> None:
-    transcoder = transcoder_of(stream_of(max_output=1 << 30), max_frame=1 << 30, max_document=1 << 30)
-    for piece in pieces:
-        transcoder.feed(piece)
-    transcoder.finish()
-
-
-def in_pieces(body: bytes, size: int) -> list[bytes]:
-    return [body[at : at + size] for at in range(0, len(body), size)]
-
-
-LINEAR: dict[str, Callable[[int], list[bytes]]] = {
-    "frames": lambda n: [frame(text(f"{i}")) for i in range(n)],
-    "frames of different shape": lambda n: [frame(text(f"{i}", **{f"x{i % 7}": 1})) for i in range(n)],
-    "a frame in small pieces": lambda n: in_pieces(frame(text("x" * n * 30)), 20),
-    "a frame of data lines": lambda n: [b"data: \n"] * n + [b"\n"],
-    "a document in small pieces": lambda n: in_pieces(json.dumps(completion("x\n" * n * 5)).encode(), 20),
-    "a document of lines": lambda n: in_pieces(json.dumps(completion("x"), indent=0).encode() + b"\n" * n * 10, 20),
-    "calls": lambda n: [frame(call(i, f"call_{i:06}", "run", '{"a": 1}')) for i in range(n // 4)],
-    "calls side by side": lambda n: [frame(side_by_side(i)) for i in range(n)],
-    "calls without a name": lambda n: [frame(call(i, arguments="x")) for i in range(n // 2)],
-    "a call's arguments": lambda n: [frame(whole_call(0, '{"a": "'))] + [frame(call(0, arguments="]"))] * n,
-    "half tags": lambda n: [frame(text("<think" if i % 2 else ">")) for i in range(n)],
-    "thinking and text by turns": lambda n: [frame(text("a") if i % 2 else thought("b")) for i in range(n)],
-    "blank lines": lambda n: [b"\n\n" * 500] * (n // 100),
-    "comments": lambda n: [b": x\n\n"] * n,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", LINEAR)
-def test_c6_the_cost_of_an_answer_grows_linearly(name: str) -> None:
-    small, large = LINEAR[name](1000), LINEAR[name](8000)
-
-    assert cost(lambda: transcode(large)) < 8 * 3 * max(cost(lambda: transcode(small)), 0.002)
-
-
-def test_c6_the_cost_of_a_request_grows_linearly() -> None:
-    def translate(items: int) -> None:
-        calls = [
-            item
-            for n in range(items)
-            for item in (
-                {"type": "message", "role": "user", "content": "x"},
-                {"type": "function_call", "call_id": f"call_{n}", "name": "run", "arguments": "{}"},
-                {"type": "function_call_output", "call_id": f"call_{n}", "output": "y"},
-            )
-        ]
-        to_chat(
-            {"model": "m", "input": calls},
-            [],
-            model="m",
-            dialect=Dialect.named("auto"),
-            unsupported=LeftOut("warn"),
-            unseal=lambda token: None,
-        )
-
-    assert cost(lambda: translate(3200)) < 8 * 3 * max(cost(lambda: translate(400)), 0.002)

@@ -1,47 +1,28 @@
-"""H. ASGI citizenship: a good guest in the wrapped app's process, under any server, on both loops."""
+"""H. ASGI citizenship: a good guest in the wrapped app's process, on both loops.
+
+H7, the servers, and the rest of H1, where it may stand, have modules of their own.
+"""
 
 from __future__ import annotations
 
 import contextvars
-import gzip
 import json
-import os
-import signal
-import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-from asgi_client import request, started
+from asgi_client import request
 from fronts import bridge_of, serving
-from misbehaving import (
-    CUT,
-    SECRET,
-    SSE,
-    STALL,
-    Answer,
-    AppUpstream,
-    by_model,
-    completion,
-    ending,
-    says,
-    streamed,
-    whole,
-)
+from misbehaving import CUT, SECRET, SSE, STALL, Answer, by_model, completion, ending, says, streamed, whole
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
-from starlette.middleware.authentication import AuthenticationMiddleware
-from starlette.middleware.base import BaseHTTPMiddleware
-from starlette.middleware.cors import CORSMiddleware
-from starlette.middleware.gzip import GZipMiddleware
-from starlette.responses import JSONResponse, StreamingResponse
-from starlette.routing import Mount, Route
-from wire import PATIENCE, Reply, calling, fetch, http_request
+from starlette.responses import StreamingResponse
+from starlette.routing import Route
+from wire import PATIENCE, calling, fetch, http_request
 
 from responses_middleware import ResponsesMiddleware, ResponsesProxy
 
@@ -55,7 +36,6 @@ STARLETTE = pytest.mark.parametrize("anyio_backend", ["asyncio"])
 disconnect that hypercorn 0.18 tells in the middle of the last `send` for a client that left, and cancels that send."""
 
 BODY = json.dumps(request(stream=True)).encode()
-WHOLE_BODY = json.dumps(request()).encode()
 
 
 def start(*headers: tuple[bytes, bytes], status: int = 200) -> dict[str, Any]:
@@ -367,153 +347,6 @@ async def test_h6_cancellation_goes_through_and_completes_nothing(form: str, str
     assert not [message for message in sent if message.get("more_body") is False]
 
 
-# -- H7
-SERVERS = ["uvicorn-h11", "uvicorn-httptools", "hypercorn-asyncio", "hypercorn-trio", "granian"]
-APP = """
-import json, sys
-sys.path[:0] = {paths!r}
-from misbehaving import AppUpstream, Answer, STALL, says, streamed, whole, by_model, completion
-from responses_middleware import ResponsesMiddleware, Limits
-
-async def reply(send, body):
-    await send({{"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/plain")]}})
-    await send({{"type": "http.response.body", "body": body, "more_body": False}})
-
-chat = AppUpstream(by_model({{
-    "m": streamed("Hel", "lo", headers=[(b"set-cookie", b"a=1"), (b"set-cookie", b"b=2")]),
-    "whole": whole(completion("Hello")),
-    "stall": Answer([*says("Hel"), STALL]),
-    "stall before": Answer([], before=[STALL]),
-    "raises": Answer([*says("Hel"), RuntimeError("SECRET")]),
-}}))
-
-async def inner(scope, receive, send):
-    if scope["type"] == "http" and scope["path"] == "/stalled":
-        stalled = [asked for asked in chat.asked if "stall" in asked.payload["model"]]
-        left = sum(asked.left.is_set() for asked in stalled)
-        await reply(send, json.dumps({{"asked": len(stalled), "left": left}}).encode())
-    elif scope["type"] == "http" and scope["path"] == "/echo":
-        message = await receive()
-        await reply(send, message["body"])
-    else:
-        await chat(scope, receive, send)
-
-app = ResponsesMiddleware(inner, limits=Limits(keepalive=0.2, grace=1.0))
-"""
-COMMANDS: dict[str, Callable[[int], list[str]]] = {
-    "uvicorn-h11": lambda port: ["uvicorn", "promised:app", "--port", str(port), "--http", "h11"],
-    "uvicorn-httptools": lambda port: ["uvicorn", "promised:app", "--port", str(port), "--http", "httptools"],
-    "hypercorn-asyncio": lambda port: ["hypercorn", "promised:app", "-b", f"127.0.0.1:{port}", "-k", "asyncio"],
-    "hypercorn-trio": lambda port: ["hypercorn", "promised:app", "-b", f"127.0.0.1:{port}", "-k", "trio"],
-    "granian": lambda port: [
-        "granian", "promised:app", "--interface", "asgi", "--host", "127.0.0.1", "--port", str(port), "--no-ws",
-        "--http", "1",
-    ],
-}  # fmt: skip
-
-
-@pytest.fixture(scope="module", params=SERVERS)
-def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A server as a process with the middleware in it; its base URL."""
-    name: str = request.param
-    pytest.importorskip(name.partition("-")[0])
-    folder = tmp_path_factory.mktemp("server")
-    paths = [str(folder) for folder in Path(__file__).parents[:3]]  # of misbehaving.py, what it needs, and the package
-    (folder / "promised.py").write_text(APP.format(paths=paths))
-    with socket.create_server(("127.0.0.1", 0)) as chooser:
-        port = chooser.getsockname()[1]
-    program, *flags = COMMANDS[name](port)
-    with (folder / "log").open("wb") as log:
-        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(folder)}
-        process = subprocess.Popen(
-            [sys.executable, "-m", program, *flags],
-            cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment,
-        )  # fmt: skip
-    try:
-        anyio.run(_wait_for, port, process)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-async def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    with anyio.fail_after(PATIENCE):
-        while True:
-            assert process.poll() is None, "the server has ended: its log stands beside promised.py"
-            try:
-                await (await anyio.connect_tcp("127.0.0.1", port)).aclose()
-            except OSError:
-                await anyio.sleep(0.05)
-            else:
-                return
-
-
-async def ask(server: str, **parameters: Any) -> Reply:
-    return await fetch(f"{server}/v1/responses", json.dumps(request(**parameters)).encode())
-
-
-async def stalled(server: str, **counts: int) -> dict[str, int]:
-    """Wait until so many requests of the models that stall were `asked`, or so many clients of theirs have `left`."""
-    with anyio.fail_after(PATIENCE):
-        while True:
-            found: dict[str, int] = (await fetch(f"{server}/stalled", method="GET")).json
-            if all(found[name] >= count for name, count in counts.items()):
-                return found
-            await anyio.sleep(0.05)
-
-
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_h7_every_server_streams_exact_events(server: str, anyio_backend: str) -> None:
-    reply = (await ask(server, stream=True)).check_stream()
-
-    assert (reply.outcome, reply.text) == ("completed", "Hello")
-    assert reply.header("set-cookie") == ["a=1", "b=2"]
-
-
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_h7_every_server_sends_whole_answers_and_errors(server: str, anyio_backend: str) -> None:
-    whole_answer, error = await ask(server, model="whole"), await ask(server, input=5)
-    echo = await fetch(f"{server}/echo", b"as it is")
-
-    assert (whole_answer.outcome, whole_answer.text, whole_answer.clean) == ("completed", "Hello", True)
-    assert (error.status, error.clean) == (400, True)
-    assert error.error["param"] == "input"
-    assert echo.body == b"as it is"
-
-
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_h7_every_server_streams_live_with_comments_and_ends_failures_cleanly(
-    server: str, anyio_backend: str
-) -> None:
-    body = json.dumps(request(model="stall", stream=True)).encode()
-    async with calling(server, http_request(f"{server}/v1/responses", body)) as caller:
-        await caller.until(b'"delta":"Hel"')
-        await caller.until(b"\n\n:")
-    failed = (await ask(server, model="raises", stream=True)).check_stream()
-
-    assert (failed.outcome, failed.text) == ("failed", "Hel")
-
-
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_h7_every_server_tells_of_a_client_that_left(server: str, anyio_backend: str) -> None:
-    before = await stalled(server)
-    for number, (model, stream) in enumerate(
-        (("stall", True), ("stall before", True), ("stall before", False)), before["asked"] + 1
-    ):
-        body = json.dumps(request(model=model, stream=stream)).encode()
-        async with calling(server, http_request(f"{server}/v1/responses", body)) as caller:
-            if model == "stall":
-                await caller.until(b'"delta":"Hel"')
-            else:
-                await stalled(server, asked=number)
-    await stalled(server, left=before["left"] + 3)
-
-
 # -- H8
 async def test_h8_headers_of_the_wrapped_app_stay_and_those_of_its_body_go(anyio_backend: str, subtests: Any) -> None:
     kept = [
@@ -536,157 +369,3 @@ async def test_h8_headers_of_the_wrapped_app_stay_and_those_of_its_body_go(anyio
                         assert value.decode() in reply.header(key.decode())
                     assert len(reply.header("set-cookie")) == 2
                     assert not [key for key, _ in gone if reply.header(key.decode())]
-
-
-# -- H1 to H8 together: in the middle of other middlewares
-class Signed(BaseHTTPMiddleware):
-    async def dispatch(self, request: Any, call_next: Any) -> Any:
-        response = await call_next(request)
-        response.headers["x-signed"] = "1"
-        return response
-
-
-def chat_app(*, inside: Callable[[Starlette], None] = lambda app: None) -> Starlette:
-    async def complete(scope_request: Any) -> Any:
-        payload = await scope_request.json()
-        if not payload.get("stream"):
-            return JSONResponse(completion("Hello"))
-
-        async def pieces() -> AsyncIterator[Any]:
-            for piece in (*says("Hel", "lo"), *ending()):
-                yield piece
-
-        return StreamingResponse(pieces(), media_type="text/event-stream")
-
-    app = Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
-    inside(app)
-    app.add_middleware(ResponsesMiddleware)
-    return app
-
-
-async def both(url: str, path: str = "/v1/responses", **options: Any) -> list[Reply]:
-    return [await fetch(url + path, body, path=path, **options) for body in (BODY, WHOLE_BODY)]
-
-
-INSIDE: dict[str, Callable[[Starlette], None]] = {
-    "gzip": lambda app: app.add_middleware(GZipMiddleware, minimum_size=1),
-    "BaseHTTPMiddleware": lambda app: app.add_middleware(Signed),
-    "cors": lambda app: app.add_middleware(CORSMiddleware, allow_origins=["https://a.example"]),
-    "all": lambda app: [app.add_middleware(kind) for kind in (GZipMiddleware, Signed, Signed)] and None,
-}
-
-
-@STARLETTE
-@pytest.mark.parametrize("name", INSIDE)
-async def test_h1_middlewares_inside_do_no_harm(anyio_backend: str, name: str) -> None:
-    async with serving(chat_app(inside=INSIDE[name])) as url:
-        headers = [("Accept-Encoding", "gzip"), ("Origin", "https://a.example")]
-        replies = await both(url, headers=headers)
-
-    assert [reply.text for reply in replies] == ["Hello", "Hello"]
-    assert all(reply.clean and reply.header("content-encoding") == [] for reply in replies)
-    if name == "cors":
-        assert replies[0].header("access-control-allow-origin") == ["https://a.example"]
-
-
-@STARLETTE
-async def test_h1_gzip_around_us_compresses_what_we_write(anyio_backend: str) -> None:
-    app = chat_app()
-    app.add_middleware(GZipMiddleware, minimum_size=1)
-    async with serving(app) as url:
-        _, whole_reply = await both(url, headers=[("Accept-Encoding", "gzip")])
-
-    assert whole_reply.header("content-encoding") == ["gzip"]
-    assert json.loads(gzip.decompress(whole_reply.body))["status"] == "completed"
-
-
-@STARLETTE
-async def test_h1_base_http_middleware_around_us_does_no_harm(anyio_backend: str) -> None:
-    app = chat_app()
-    app.add_middleware(Signed)
-    async with serving(app) as url:
-        replies = await both(url)
-
-    assert [(reply.text, reply.header("x-signed")) for reply in replies] == [("Hello", ["1"])] * 2
-
-
-@STARLETTE
-async def test_h1_authentication_around_us_decides_first(anyio_backend: str) -> None:
-    from starlette.authentication import AuthCredentials, AuthenticationBackend, AuthenticationError, SimpleUser
-
-    class Backend(AuthenticationBackend):
-        async def authenticate(self, conn: Any) -> Any:
-            if conn.headers.get("authorization") != "Bearer right":
-                raise AuthenticationError("no")
-            return AuthCredentials(["x"]), SimpleUser("anna")
-
-    app = chat_app()
-    app.add_middleware(AuthenticationMiddleware, backend=Backend())
-    async with serving(app) as url:
-        statuses = [
-            (await fetch(f"{url}/v1/responses", BODY, headers=[("Authorization", f"Bearer {key}")])).status
-            for key in ("wrong", "right")
-        ]
-
-    assert statuses == [400, 200]
-
-
-async def test_h1_a_mounted_app_works_and_needs_no_lifespan(anyio_backend: str) -> None:
-    outer = Starlette(routes=[Mount("/openai", app=ResponsesMiddleware(AppUpstream()))])
-    async with serving(outer) as url:
-        replies = await both(url, "/openai/v1/responses")
-        elsewhere = await fetch(f"{url}/v1/responses", BODY)
-
-    assert [reply.outcome for reply in replies] == ["completed"] * 2
-    assert elsewhere.status == 404
-
-
-async def test_h1_two_instances_nested_or_side_by_side_do_not_meet(anyio_backend: str) -> None:
-    chat = AppUpstream()
-    nested = ResponsesMiddleware(ResponsesMiddleware(chat))
-    beside = ResponsesMiddleware(ResponsesMiddleware(chat, prefix="/a"), prefix="/b")
-    async with serving(nested) as url:
-        first = await both(url)
-    async with serving(beside) as url:
-        second = [*await both(url, "/a/responses"), *await both(url, "/b/responses")]
-
-    assert [reply.outcome for reply in (*first, *second)] == ["completed"] * 6
-    assert len(chat.asked) == 6
-
-
-async def test_h1_an_app_whose_lifespan_fails_fails_as_without_us(
-    anyio_backend: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    @asynccontextmanager
-    async def lifespan(app: Any) -> AsyncIterator[None]:
-        raise RuntimeError("no database")
-        yield
-
-    app = Starlette(lifespan=lifespan)
-    app.add_middleware(ResponsesMiddleware)
-    asked = [{"type": "lifespan.startup"}]
-    answers: list[Any] = []
-
-    async def receive() -> Any:
-        return asked.pop()
-
-    async def send(message: Any) -> None:
-        answers.append(message)
-
-    with pytest.raises(RuntimeError, match="no database"):
-        await app({"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}, receive, send)
-
-    assert [message["type"] for message in answers] == ["lifespan.startup.failed"]
-
-
-async def test_h1_an_app_without_lifespan_is_served_all_the_same(anyio_backend: str) -> None:
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        assert scope["type"] == "http"
-        await AppUpstream()(scope, receive, send)
-
-    middleware = ResponsesMiddleware(app)
-    with anyio.fail_after(PATIENCE):
-        async with started(middleware):
-            pass
-    async with serving(middleware) as url:
-        assert [reply.outcome for reply in await both(url)] == ["completed"] * 2
