@@ -115,6 +115,7 @@ class ResponsesMiddleware:
             app, self._runtime.supervisor, aclose=lambda: self._runtime.aclose(store=isinstance(store, str))
         )
         self._responses = f"{prefix.rstrip('/')}/responses"
+        self._chat = f"{prefix.rstrip('/')}/chat/completions"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         steps = self._claimed(scope)
@@ -167,8 +168,8 @@ class ResponsesMiddleware:
         if scope["type"] == "websocket":
             return refuse(scope, receive, send)
         runtime, method, path = self._runtime, scope["method"], scope["path"]
-        chat_path = path.removesuffix(_route_path(scope)) + runtime.options.prefix + "/chat/completions"
-        connection = Connection(scope=scope, receive=receive, send=send, chat_path=chat_path)
+        root = path.removesuffix(_route_path(scope))
+        connection = Connection(scope=scope, receive=receive, send=send, chat_path=root + self._chat)
         match steps:
             case []:
                 _allow(method, path, "POST")

@@ -6,6 +6,7 @@ other. Nothing is copied or changed; 1 MB of history takes 2 to 4 ms, as reading
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InvalidRequestError, MissingParameterError, UnknownParameterError, UnsupportedParameterError
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def validate(body: object, *, max_items: int = 10_000, max_tools: int = 128, max_depth: int = 128) -> CreateRequest:
-    """Return the same object, checked, or raise InvalidRequestError (or a subclass) that names the exact place.
+    """Return the same values, checked, or raise InvalidRequestError (or a subclass) that names the exact place.
 
     Args:
         body: a parsed JSON body of POST /responses.
@@ -31,7 +32,8 @@ def validate(body: object, *, max_items: int = 10_000, max_tools: int = 128, max
         raise MissingParameterError("model")
     _check_parameters(request)
     _check_rules(request, max_items, max_tools)
-    return request
+    # Known names only: all requests that are open share their strings.
+    return cast("CreateRequest", {sys.intern(name): value for name, value in request.items()})
 
 
 def _open(body: object, max_depth: int) -> CreateRequest:

@@ -34,6 +34,8 @@ class Outbox:
         obfuscate: adds `obfuscation` to delta events, as `stream_options.include_obfuscation` asks.
     """
 
+    __slots__ = ("_events", "obfuscate", "room", "sequence")
+
     def __init__(self, *, max_output: int, obfuscate: bool = False) -> None:
         self.sequence = 0
         self.room = max_output
@@ -104,7 +106,7 @@ class Flow:
         self.place = place
         self.has_logprobs = has_logprobs
         self.literals: list[bytes] = []  # JSON string literals that were copied unread; see splice.py
-        self.logprobs: list[bytes] = []  # JSON arrays, those of each delta
+        self.logprobs: list[bytes] | None = None  # JSON arrays, those of each delta
         self.template = self._made_template(b',"logprobs":[]' if has_logprobs else b"")
         self.template_with_logprobs = b""  # made when there are any
         self._outbox = outbox
@@ -121,6 +123,7 @@ class Flow:
         """Add a piece and emit its delta; an empty piece is nothing."""
         if logprobs:
             self.template_with_logprobs = self.template_with_logprobs or self._made_template(b',"logprobs":%b')
+            self.logprobs = self.logprobs or []
             self.logprobs.append(logprobs.json)
         if not text:
             return

@@ -23,6 +23,8 @@ class OpenImage(OpenItem):
         data: the image in base64.
     """
 
+    __slots__ = ("_data",)
+
     def __init__(self, outbox: Outbox, item_id: str, data: str) -> None:
         super().__init__(outbox, item_id)
         self._data = data

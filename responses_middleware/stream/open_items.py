@@ -22,11 +22,13 @@ _SIZE_OF_STEP = 100  # what a piece that waits takes beside its text
 class OpenItem:
     """What all open items share: waiting, opening at an index, closing once."""
 
+    __slots__ = ("_waiting", "_waiting_size", "index", "item_id", "outbox")
+
     def __init__(self, outbox: Outbox, item_id: str) -> None:
         self.outbox = outbox
         self.item_id = item_id
         self.index: int | None = None  # assigned once, when the item opens
-        self._waiting: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
+        self._waiting: list[tuple[Callable[..., None], tuple[Any, ...]]] | None = None  # steps
         self._waiting_size = 0  # characters of it; they have found room
 
     @property
@@ -54,9 +56,9 @@ class OpenItem:
         self.outbox.room += self._waiting_size  # taken again when it is said
         self._waiting_size = 0
         self._announce()
-        for step, arguments in self._waiting:
+        steps, self._waiting = self._waiting, None
+        for step, arguments in steps or ():
             step(*arguments)
-        self._waiting.clear()
 
     def close(self, status: ItemStatus, *, tell: bool = True) -> Item:
         """Say all that is still to be said; the finished item.
@@ -77,6 +79,7 @@ class OpenItem:
         size = _SIZE_OF_STEP + (len(what) if isinstance(what, str) else 0)
         self.outbox.spend(size)
         self._waiting_size += size
+        self._waiting = self._waiting or []
         self._waiting.append((step, (what, *more)))
 
     def _place(self, **part: int) -> dict[str, Any]:
@@ -94,6 +97,8 @@ class OpenItem:
 
 class OpenMessage(OpenItem):
     """An assistant message: parts of text and refusal, one after the other."""
+
+    __slots__ = ("_part", "_parts")
 
     def __init__(self, outbox: Outbox, item_id: str) -> None:
         super().__init__(outbox, item_id)
@@ -163,15 +168,18 @@ class OpenMessage(OpenItem):
 class _TextPart:
     """An open output_text part."""
 
+    __slots__ = ("_annotations", "_outbox", "_place", "flow")
+
     def __init__(self, outbox: Outbox, place: dict[str, Any]) -> None:
         self._outbox = outbox
         self._place = place
-        self._annotations: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._annotations: dict[tuple[Any, ...], dict[str, Any]] | None = None
         self.flow = Flow(outbox, "response.output_text.delta", place, has_logprobs=True)
         outbox.emit("response.content_part.added", **place, part=self._as_part("", []))
 
     def annotate(self, annotation: dict[str, Any]) -> None:
         identity = tuple(annotation.values())
+        self._annotations = self._annotations or {}
         if identity in self._annotations:  # servers send their sources with every chunk
             return
         self._outbox.emit(
@@ -191,12 +199,14 @@ class _TextPart:
         return part
 
     def _as_part(self, text: str, logprobs: list[dict[str, Any]]) -> dict[str, Any]:
-        annotations = [*self._annotations.values()]
+        annotations = [*(self._annotations or {}).values()]
         return {"type": "output_text", "text": text, "annotations": annotations, "logprobs": logprobs}
 
 
 class _RefusalPart:
     """An open refusal part."""
+
+    __slots__ = ("_outbox", "_place", "flow")
 
     def __init__(self, outbox: Outbox, place: dict[str, Any]) -> None:
         self._outbox = outbox
@@ -222,6 +232,8 @@ class OpenReasoning(OpenItem):
         as_summary: how the text is streamed.
         seal: makes `encrypted_content` of the whole text; None where nothing is sealed.
     """
+
+    __slots__ = ("_as_summary", "_flow", "_seal")
 
     def __init__(self, outbox: Outbox, item_id: str, *, as_summary: bool, seal: Callable[[str], str | None]) -> None:
         super().__init__(outbox, item_id)

@@ -38,6 +38,24 @@ class Splice:
         max_frame: bytes of one frame; longer ones are left to the machine.
     """
 
+    __slots__ = (
+        "_before",
+        "_behind",
+        "_fill",
+        "_last",
+        "_literals",
+        "_logprobs",
+        "_max_frame",
+        "_outbox",
+        "_patience",
+        "_pattern",
+        "_skip",
+        "_step",
+        "_stream",
+        "_template",
+        "armed",
+    )
+
     def __init__(self, stream: ResponseStream, max_frame: int) -> None:
         self.armed = False
         self._max_frame = max_frame

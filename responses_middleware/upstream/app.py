@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -78,7 +79,7 @@ def inner_scope(call: UpstreamCall) -> Scope:
     scope["scheme"] = _PLAIN_SCHEMES.get(outer.get("scheme", "http"), outer.get("scheme", "http"))
     scope["method"] = "POST"
     scope["path"] = call.path
-    scope["raw_path"] = quote(call.path).encode()
+    scope["raw_path"] = _quoted(call.path)
     scope["headers"] = inner_request_headers(outer["headers"], len(call.body))
     if extensions := outer.get("extensions"):
         scope["extensions"] = {
@@ -86,6 +87,11 @@ def inner_scope(call: UpstreamCall) -> Scope:
         }
     scope[MARKER] = True
     return scope
+
+
+@lru_cache(maxsize=64)  # an app has one such path, for each place where it is mounted
+def _quoted(path: str) -> bytes:
+    return quote(path).encode()
 
 
 class _Exchange:

@@ -15,10 +15,13 @@ from responses_middleware.errors import (
 from responses_middleware.protocol import validate
 
 
-def test_the_same_object_comes_back() -> None:
-    body = {"model": "m", "input": "x"}
+def test_the_same_values_come_back_uncopied() -> None:
+    body = {"model": "m", "input": [{"role": "user", "content": "x"}]}
 
-    assert validate(body) is body
+    checked = validate(body)
+
+    assert checked == body
+    assert checked["input"] is body["input"]
 
 
 @pytest.mark.parametrize("body", [None, [], "x", 5, True])
