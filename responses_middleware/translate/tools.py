@@ -10,6 +10,7 @@ from ..dialects import Dialect
 from ..protocol.tools import Tool
 from .client_tools import CLIENT_TOOLS
 from .left_out import LeftOut, Place
+from .namespaces import Namespace
 from .tool_names import ToolBinding, ToolKind, ToolNames
 
 # Types of tools that become a function of their own kind; `computer_use_preview` is the older name of `computer`.
@@ -58,6 +59,7 @@ def offer(tools: Iterable[ListedTool], dialect: Dialect, left_out: LeftOut) -> O
         each.tool["type"] == "tool_search" and each.tool.get("execution") == "client" for each in listed
     )
     for each in listed:
+        namespace = Namespace(each.tool)
         for binding, tool in callable_tools(each.tool):
             if binding is None:
                 _leave_out(tool["type"], each.place, offered, left_out)
@@ -65,7 +67,10 @@ def offer(tools: Iterable[ListedTool], dialect: Dialect, left_out: LeftOut) -> O
                 continue  # the client's tool_search finds it, and hands it in as the search's output
             else:
                 name = offered.names.name(binding)
-                offered.chat[name] = _chat_tool(name, binding.kind, tool, dialect)
+                offered.chat[name] = _told_tool(name, binding.kind, tool, dialect, namespace)
+        if namespace.is_cut:
+            why = "The namespace's description is too long for a tool's"
+            left_out.hint("namespace.description", at=(*each.place, "description"), why=why)
     return offered
 
 
@@ -94,6 +99,14 @@ def _leave_out(kind: str, place: Place, offered: OfferedTools, left_out: LeftOut
     offered.left_out.add(kind)
     if kind != "tool_search":  # nothing is lost: all tools that could be found are offered at once
         left_out.hint(kind, at=place, why=f"Hosted tool '{kind}' is not supported: nobody here can run it")
+
+
+def _told_tool(name: str, kind: ToolKind, tool: Tool, dialect: Dialect, namespace: Namespace) -> Tool:
+    """The chat tool, which tells what its namespace says, too."""
+    chat = _chat_tool(name, kind, tool, dialect)
+    length = len(chat[chat["type"]].get("description") or "")
+    told = namespace.told_by(tool, length)
+    return chat if told is tool else _chat_tool(name, kind, told, dialect)
 
 
 def _chat_tool(name: str, kind: ToolKind, tool: Tool, dialect: Dialect) -> Tool:
