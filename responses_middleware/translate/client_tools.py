@@ -8,6 +8,7 @@ tool_search_call.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,27 @@ def _strings(value: object) -> list[str]:
     raise TypeError("not a list of strings")
 
 
+def _program(value: object) -> list[str]:
+    """A program and its arguments. A line is for a shell: Codex' own models ask for one so, and clients run the words
+    as they stand."""
+    return ["bash", "-lc", _line(value)] if isinstance(value, str) else _strings(value)
+
+
+def _lines(value: object) -> list[str]:
+    """Lines for a shell; of a program and its arguments, the line that runs it."""
+    if not isinstance(value, list):
+        return [_line(value)]
+    if not value:
+        raise ValueError("no commands")
+    return [shlex.join(_strings(entry)) if isinstance(entry, list) else _line(entry) for entry in value]
+
+
+def _line(value: object) -> str:
+    if not _text(value).strip():
+        raise ValueError("an empty line")
+    return _text(value)
+
+
 def _text(value: object) -> str:
     if isinstance(value, str):
         return value
@@ -59,7 +81,7 @@ def _number(value: object) -> int | None:
 
 def _local_shell_fields(arguments: Fields) -> Fields:
     env = arguments.get("env") or {}
-    action: Fields = {"type": "exec", "command": _strings(arguments["command"])}
+    action: Fields = {"type": "exec", "command": _program(arguments["command"])}
     action["env"] = {_text(name): _text(value) for name, value in env.items()}
     action["timeout_ms"] = _number(arguments.get("timeout_ms"))
     action |= {name: _text(arguments[name]) for name in ("user", "working_directory") if arguments.get(name)}
@@ -73,7 +95,7 @@ def _local_shell_arguments(item: Fields) -> Fields:
 def _shell_fields(arguments: Fields) -> Fields:
     return {
         "action": {
-            "commands": _strings(arguments["commands"]),
+            "commands": _lines(arguments["commands"]),
             "timeout_ms": _number(arguments.get("timeout_ms")),
             "max_output_length": _number(arguments.get("max_output_length")),
         },
@@ -170,7 +192,10 @@ CLIENT_TOOLS: Mapping[str, ClientTool] = {
         description="Run a command on the user's machine. The result is what it prints.",
         parameters=_object(
             ["command"],
-            command={**_TEXTS, "description": "The program and its arguments."},
+            command={
+                **_TEXTS,
+                "description": 'The program and its arguments; for a line of shell ["bash", "-lc", "ls | wc -l"].',
+            },
             working_directory=_TEXT,
             env={"type": "object", "additionalProperties": _TEXT},
             timeout_ms=_INTEGER,

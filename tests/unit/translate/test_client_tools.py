@@ -27,7 +27,7 @@ TYPES: dict[str, Any] = {
 }
 FITTING: list[tuple[ToolKind, dict[str, Any], dict[str, Any]]] = [
     ("local_shell", {"command": ["ls"]}, {"action": {"type": "exec", "command": ["ls"], "env": {}}}),
-    ("local_shell", {"command": "ls"}, {"action": {"type": "exec", "command": ["ls"], "env": {}}}),
+    ("local_shell", {"command": "ls"}, {"action": {"type": "exec", "command": ["bash", "-lc", "ls"], "env": {}}}),
     (
         "local_shell",
         {"command": ["ls"], "env": {"A": "1"}, "timeout_ms": "500", "user": "me", "working_directory": "/"},
