@@ -108,6 +108,15 @@ def output_of(*chunks: Any, **options: Any) -> list[dict[str, Any]]:
     return output
 
 
+def texts(output: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Type and text of each item."""
+    found = []
+    for item in output:
+        parts = item.get("content", [])
+        found.append((item["type"], "".join(part.get("text", part.get("refusal")) for part in parts)))
+    return found
+
+
 def transcoded(pieces: Iterable[bytes], *, fast: bool = True, limits: Any = None, **options: Any) -> list[Event]:
     """The events in the bytes that a Transcoder makes of these bytes; ResponsesError if it refuses the first frame."""
     transcoder = transcoder_of(stream_of(**options), fast=fast, **(limits or {}))

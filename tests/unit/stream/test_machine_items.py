@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable
 from typing import Any, Literal
 
 import pytest
-from replay import call, chunk, events_of, names_of, output_of, response_of, stop, stream_of, text
+from replay import call, chunk, events_of, names_of, output_of, response_of, stop, stream_of, text, texts
 
-from responses_middleware.stream.open_items import MOST
 from responses_middleware.translate.tool_names import ToolBinding, ToolNames
 
 USAGE = {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 5}}
@@ -22,15 +19,6 @@ def kinds(events: list[dict[str, Any]]) -> list[str]:
 
 def think(words: str) -> dict[str, Any]:
     return chunk({"reasoning_content": words})
-
-
-def texts(output: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Type and text of each item."""
-    found = []
-    for item in output:
-        parts = item.get("content", [])
-        found.append((item["type"], "".join(part.get("text", part.get("refusal")) for part in parts)))
-    return found
 
 
 # -- the frame of a stream
@@ -195,140 +183,6 @@ def test_thinking_goes_on_behind_a_call() -> None:
     assert texts(output) == [("reasoning", "a"), ("function_call", ""), ("reasoning", "b"), ("message", "Yes")]
 
 
-# -- logprobs, annotations, sources
-def with_logprobs(words: str) -> dict[str, Any]:
-    return {"choices": [{"delta": {"content": words}, "logprobs": {"content": [{"token": words, "logprob": -1}]}}]}
-
-
-ENTRY = {"token": "a", "logprob": -1, "bytes": [97], "top_logprobs": []}
-
-
-def test_logprobs_stand_in_delta_and_part() -> None:
-    events = events_of(with_logprobs("a"), text("b"), stop(), logprobs=True)
-
-    assert [event["logprobs"] for event in events if event["type"] == "response.output_text.delta"] == [[ENTRY], []]
-    assert events[-1]["response"]["output"][0]["content"][0]["logprobs"] == [ENTRY]
-
-
-def test_logprobs_that_nobody_asked_for_are_dropped() -> None:
-    assert output_of(with_logprobs("a"), stop())[0]["content"][0]["logprobs"] == []
-
-
-def test_logprobs_are_kept_behind_the_thinking() -> None:
-    output = output_of(text("<think>hm</think>Yes"), with_logprobs("a"), stop(), logprobs=True, think_tags="extract")
-
-    assert output[1]["content"][0]["logprobs"] == [ENTRY]
-
-
-def note(url: str, start: int = 0, end: int = 0) -> dict[str, Any]:
-    return {"type": "url_citation", "url": url, "title": "", "start_index": start, "end_index": end}
-
-
-def test_annotations_are_told_and_numbered() -> None:
-    events = events_of(text("a"), chunk({"annotations": [note("u", 0, 1), note("v")]}), stop())
-
-    told = [event for event in events if event["type"].endswith("annotation.added")]
-    assert [(event["annotation_index"], event["annotation"]["url"]) for event in told] == [(0, "u"), (1, "v")]
-    assert events[-1]["response"]["output"][0]["content"][0]["annotations"] == [note("u", 0, 1), note("v")]
-
-
-def test_annotations_that_are_sent_again_count_once() -> None:
-    again = chunk({"annotations": [note("u")]})
-
-    assert len(output_of(text("a"), again, again, stop())[0]["content"][0]["annotations"]) == 1
-
-
-def test_annotations_without_a_text_are_left_out() -> None:
-    assert output_of(chunk({"annotations": [note("u")]}), stop())[0]["content"][0]["annotations"] == []
-
-
-def test_sources_are_cited_where_the_text_points_to_them() -> None:
-    part = output_of(text("A[2], b[1][9]."), {"citations": ["u", "v"]}, stop())[0]["content"][0]
-
-    assert part["annotations"] == [note("v", 1, 4), note("u", 7, 10)]
-
-
-def test_sources_that_no_text_points_to_are_cited_as_a_whole() -> None:
-    part = output_of(text("A."), {"citations": ["u"]}, {"citations": ["u", "v"]}, stop())[0]["content"][0]
-
-    assert part["annotations"] == [note("u"), note("v")]
-
-
-def test_many_citations_cost_linear_time() -> None:
-    began = time.process_time()
-
-    annotations = chunk({"annotations": [note(f"u{number}") for number in range(20_000)]})
-    stream = stream_of()
-    stream.feed(text("[1]" * 20_000))
-    stream.feed(annotations)
-    stream.feed({"citations": ["u"]})
-    stream.feed(stop())
-    stream.finish(done=True)
-
-    assert time.process_time() - began < 5
-
-
-def test_citations_have_no_more_room_than_the_output() -> None:
-    stream = stream_of(max_output=10_000)
-    stream.feed(text("[1]" * 1000))
-    stream.feed({"citations": ["u" * 1000]})
-    stream.feed(stop())
-    stream.finish(done=True)
-
-    assert len(stream.response["output"][0]["content"][0]["annotations"]) == 10
-
-
-# -- whole messages
-def whole(content: str, **members: Any) -> dict[str, Any]:
-    return {"choices": [{"index": 0, "message": {"role": "assistant", "content": content, **members}}]}
-
-
-def test_a_whole_message_is_one_delta() -> None:
-    assert texts(output_of(whole("Hi"), stop())) == [("message", "Hi")]
-
-
-def test_messages_so_far_say_what_is_new() -> None:
-    events = events_of(whole("He"), whole("Hello"), whole("Hello"), whole("Hell"), whole("Hello!"), stop())
-
-    assert [event["delta"] for event in events if "delta" in event] == ["He", "llo", "!"]
-
-
-def test_parts_of_messages_so_far_are_compared_one_by_one() -> None:
-    first = {"choices": [{"message": {"content": ["The", "The end"]}}]}
-    second = {"choices": [{"message": {"content": ["The", "The end."]}}]}
-
-    assert texts(output_of(first, second, stop())) == [("message", "TheThe end.")]
-
-
-def test_a_whole_message_behind_deltas_says_only_what_they_did_not() -> None:
-    closing = whole("Hi", reasoning="hm", annotations=[note("u")])
-
-    output = output_of(text("Hi"), closing, stop())
-
-    assert texts(output) == [("message", "Hi"), ("reasoning", "hm")]
-
-
-def test_calls_of_a_message_that_comes_again_count_once() -> None:
-    calls = [
-        {"id": "call_a", "function": {"name": "f", "arguments": '{"a":1}'}},
-        {"function": {"name": "f", "arguments": '{"b":1}'}},
-    ]
-
-    output = output_of(whole("", tool_calls=calls), whole("", tool_calls=calls), stop())
-
-    assert [item["arguments"] for item in output] == ['{"a":1}', '{"b":1}']
-
-
-def test_opaque_data_of_a_message_that_comes_again_counts_once() -> None:
-    message = whole("a", reasoning_details=[{"data": "x"}], thinking_blocks=[{"signature": "s"}])
-
-    output = output_of(message, message, stop(), seal=json.dumps)
-
-    assert json.loads(output[-1]["encrypted_content"])["opaque"] == {
-        "reasoning_details": [{"data": "x"}], "thinking_blocks": [{"signature": "s"}],
-    }  # fmt: skip
-
-
 # -- calls under other item types
 def test_a_freeform_tools_input_is_decoded() -> None:
     chunks = [call(0, "call_a", "patch", '{"input":"a\\'), call(0, arguments='nb"}'), stop()]
@@ -483,66 +337,6 @@ def test_a_signature_behind_the_arguments_is_kept_too() -> None:
 
 def test_without_a_seal_opaque_data_is_dropped() -> None:
     assert [item["type"] for item in output_of(chunk({"content": "a", "reasoning_opaque": "x"}), stop())] == ["message"]
-
-
-# -- bounds
-def test_a_response_has_a_bounded_number_of_items() -> None:
-    stream = stream_of()
-    stream.start()
-
-    for _ in range(MOST):
-        stream.feed(chunk({"reasoning_content": "a", "content": "b"}))
-
-    assert stream.ended
-    assert len(stream.response["output"]) == MOST
-
-
-def test_a_message_has_a_bounded_number_of_parts() -> None:
-    stream = stream_of()
-    stream.start()
-
-    for _ in range(MOST):
-        stream.feed(chunk({"refusal": "a", "content": "b"}))
-
-    assert stream.ended
-
-
-@pytest.mark.parametrize(
-    "chunk_of",
-    [
-        lambda words: call(0, words),
-        lambda words: chunk({"reasoning_details": [{"data": words}]}),
-        lambda words: call(3, arguments=words),
-        lambda words: call(1, None, "patch", '{"other":"' + words),
-        lambda words: call(2, None, "sh", words),
-        lambda words: chunk({"reasoning_content": words}),
-        lambda words: {"choices": [{"delta": {"content": "a"}, "logprobs": {"content": [{"token": words}] * 3}}]},
-    ],
-    ids=["ids", "opaque data", "waiting arguments", "undecoded input", "held arguments", "hidden thinking", "logprobs"],
-)
-def test_whatever_is_kept_is_counted(chunk_of: Callable[[str], dict[str, Any]]) -> None:
-    names = names_of(patch="custom", sh="local_shell")
-    stream = stream_of(max_output=5000, seal=json.dumps, reasoning="none", logprobs=True, names=names)
-    stream.start()
-    stream.feed(call(0, "call_a", "f"))
-
-    for number in range(1000, 1100):
-        stream.feed(chunk_of(f"{number}" * 25))
-
-    assert stream.ended
-    assert stream.failure is not None
-    assert "exceeds Limits.max_output_bytes" in stream.failure.message
-
-
-def test_text_that_waits_for_a_closing_tag_is_bounded() -> None:
-    stream = stream_of(max_output=100, think_tags="extract_implicit_open")
-    stream.start()
-
-    for _ in range(200):
-        stream.feed(text("x"))
-
-    assert stream.ended
-    assert texts(stream.response["output"]) == [("message", "x" * 101)]
 
 
 # -- the snapshot
