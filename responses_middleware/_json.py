@@ -15,7 +15,6 @@ from __future__ import annotations
 import gc
 import json
 import math
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -29,7 +28,8 @@ except ImportError:
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _encode_ascii = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
-_long_integer = re.compile(rb"[0-9]{19}").search  # 2**63 has 19 digits
+_AS_NINES = bytes.maketrans(b"012345678", b"999999999")
+_LONG_INTEGER = b"9" * 19  # as many digits as 2**63 has
 
 
 BIG_DOCUMENT = 1024 * 1024
@@ -114,7 +114,7 @@ def loads(data: bytes) -> Any:
 
 
 def _fast_loads(data: bytes) -> Any:
-    if _long_integer(data):
+    if _LONG_INTEGER in data.translate(_AS_NINES):  # a tenth of what a regular expression takes
         return _stdlib_loads(data)
     try:
         return orjson.loads(data)

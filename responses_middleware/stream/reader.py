@@ -149,7 +149,9 @@ def _read_delta(delta: dict[str, Any], logprobs: Any, said: list[Said]) -> None:
 def _thinking_of(delta: dict[str, Any]) -> str | None:
     for name in _REASONING:
         value = delta.get(name)
-        if isinstance(value, str) and value:
+        if not value:
+            continue
+        if isinstance(value, str):
             return value
         if isinstance(value, dict):  # Cloudflare | Envoy AI Gateway
             texts = [value.get(member) for member in ("content", "text")]

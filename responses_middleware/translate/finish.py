@@ -7,8 +7,11 @@ from typing import Literal
 
 Outcome = Literal["completed", "max_output_tokens", "content_filter", "failed"]
 
-# What servers say besides OpenAI's own stop, length, tool_calls, function_call and content_filter.
+# OpenAI's own, and what servers say besides.
 _OUTCOMES: dict[str, Outcome] = {
+    "stop": "completed",
+    "tool_calls": "completed",
+    "function_call": "completed",
     "length": "max_output_tokens",
     "max_tokens": "max_output_tokens",  # Anthropic, Gemini
     "max_output_tokens": "max_output_tokens",
@@ -51,6 +54,8 @@ _WORDS: dict[Outcome, str] = {
 
 def outcome_of(finish_reason: str) -> Outcome:
     """What the response becomes; the reasons of servers come in any case, Gemini's with a detail behind a colon."""
+    if finish_reason in _OUTCOMES:
+        return _OUTCOMES[finish_reason]
     reason = re.sub(r"[^a-z0-9]+", "_", finish_reason.lower().partition(":")[0]).strip("_")
     if reason in _OUTCOMES:
         return _OUTCOMES[reason]
