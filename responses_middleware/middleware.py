@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
+from .construction import check_options, make_store, make_upstream, origin_of
 from .dialects import Dialect
 from .endpoints.cancel import cancel
 from .endpoints.create import create
@@ -18,12 +19,11 @@ from .endpoints.websocket import refuse
 from .engine.replies import send_error
 from .engine.runtime import Options, Runtime
 from .engine.turns import Connection
-from .errors import ConfigurationError, MethodNotAllowedError, NotFoundError, ResponsesError, UpstreamError
+from .errors import MethodNotAllowedError, NotFoundError, ResponsesError, UpstreamError
 from .lifespan import Lifespan
 from .options import Limits, ReasoningForm, Unsupported
-from .state import MemoryStore, Sealer, StoreError, owner_from_authorization
-from .upstream.app import MARKER, AppUpstream
-from .upstream.http import HttpUpstream
+from .state import Sealer, StoreError, owner_from_authorization
+from .upstream.app import MARKER
 
 if TYPE_CHECKING:
     import httpx
@@ -86,12 +86,8 @@ class ResponsesMiddleware:
         on_event: Callable[[Event, RunInfo], None] | None = None,
         limits: Limits | None = None,
     ) -> None:
+        check_options({name: value for name, value in locals().items() if name not in ("self", "app")})
         limits = limits or Limits()
-        _check(prefix, unsupported=unsupported, reasoning=reasoning, native=native, tools=list(tools))
-        if upstream is None and (api_key is not None or client is not None):
-            raise ConfigurationError(
-                "api_key and client are for an upstream URL; give upstream=URL or leave them out", param="upstream"
-            )
         self.app = app
         self._runtime = Runtime(
             Options(
@@ -105,10 +101,10 @@ class ResponsesMiddleware:
                 on_event=on_event,
                 limits=limits,
                 same_origin=upstream is None,
-                origin=_origin(upstream),
+                origin=origin_of(upstream),
             ),
-            upstream=_upstream(app, upstream, api_key=api_key, client=client, limits=limits),
-            store=_store(store, limits),
+            upstream=make_upstream(app, upstream, api_key=api_key, client=client, limits=limits),
+            store=make_store(store, limits),
             sealer=Sealer(secret),
         )
         self._lifespan = Lifespan(
@@ -202,52 +198,3 @@ def _route_path(scope: Scope) -> str:
     path: str = scope["path"]
     root = scope.get("root_path", "").rstrip("/")
     return path.removeprefix(root) if root and path.startswith(root + "/") else path
-
-
-def _check(prefix: str, *, unsupported: str, reasoning: str, native: str, tools: list[object]) -> None:
-    if not prefix.startswith("/") and prefix:
-        raise ConfigurationError(f"prefix must begin with a slash, '/v1' for instance, not {prefix!r}", param="prefix")
-    for name, value, known in (
-        ("unsupported", unsupported, get_args(Unsupported)),
-        ("reasoning", reasoning, get_args(ReasoningForm)),
-    ):
-        if value not in known:
-            raise ConfigurationError(f"{name} must be one of {', '.join(map(repr, known))}, not {value!r}", param=name)
-    if native != "never":
-        raise ConfigurationError(
-            f"native must be 'never', not {native!r}: stepping aside is not served yet", param="native"
-        )
-    if tools:
-        raise ConfigurationError("tools must be empty: tools that run here are not served yet", param="tools")
-
-
-def _upstream(
-    app: ASGIApp,
-    upstream: str | Upstream | None,
-    *,
-    api_key: str | None,
-    client: httpx.AsyncClient | None,
-    limits: Limits,
-) -> Upstream:
-    if upstream is None:
-        return AppUpstream(app)
-    if isinstance(upstream, str):
-        return HttpUpstream(upstream, api_key=api_key, client=client, limits=limits)
-    return upstream
-
-
-def _origin(upstream: str | Upstream | None) -> str:
-    """A name for the upstream, in sealed tokens only: the base URL, without its query, which may hold a key."""
-    if isinstance(upstream, HttpUpstream):
-        return f"{upstream.base.origin}{upstream.base.path}"
-    return upstream.partition("?")[0].rstrip("/") if isinstance(upstream, str) else type(upstream).__name__
-
-
-def _store(store: str | Store | None, limits: Limits) -> Store | None:
-    if store == "memory":
-        return MemoryStore(max_bytes=limits.store_bytes, max_rows=limits.store_rows, ttl=limits.store_ttl)
-    if isinstance(store, str):
-        raise ConfigurationError(
-            f"store must be 'memory', a Store or None, not {store!r}: no other is served yet", param="store"
-        )
-    return store

@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from responses_middleware import ConfigurationError, Dialect, Limits, ResponsesMiddleware, ResponsesProxy
+from responses_middleware import (
+    ConfigurationError,
+    Dialect,
+    Limits,
+    ResponsesMiddleware,
+    ResponsesProxy,
+    Sink,
+    UpstreamCall,
+)
 
 DEFAULTS: dict[str, Any] = {
     "connect_timeout": 5.0,
@@ -105,10 +113,35 @@ def test_every_limit_is_explained() -> None:
 
 
 # -- the middleware and the proxy
+class OwnUpstream:
+    async def send(self, call: UpstreamCall, sink: Sink) -> None: ...
+
+    async def aclose(self) -> None: ...
+
+
 @pytest.mark.parametrize(
     ("options", "param"),
     [
         ({"prefix": "v1"}, "prefix"),
+        ({"prefix": "/v1?x"}, "prefix"),
+        ({"prefix": "/v 1"}, "prefix"),
+        ({"prefix": 5}, "prefix"),
+        ({"upstream": 5}, "upstream"),
+        ({"upstream": OwnUpstream(), "api_key": "k"}, "upstream"),
+        ({"dialect": 5}, "dialect"),
+        ({"dialect": None}, "dialect"),
+        ({"model": 5}, "model"),
+        ({"owner": None}, "owner"),
+        ({"owner": "x"}, "owner"),
+        ({"store": 5}, "store"),
+        ({"on_event": 5}, "on_event"),
+        ({"upstream": "http://localhost/v1", "client": 5}, "client"),
+        ({"upstream": "http://localhost/v1", "api_key": 5}, "api_key"),
+        ({"done_sentinel": "yes"}, "done_sentinel"),
+        ({"limits": {"grace": 5}}, "limits"),
+        ({"secret": 5}, "secret"),
+        ({"tools": None}, "tools"),
+        ({"unsupported": ["warn"]}, "unsupported"),
         ({"unsupported": "maybe"}, "unsupported"),
         ({"reasoning": "aloud"}, "reasoning"),
         ({"native": "auto"}, "native"),
@@ -163,5 +196,5 @@ def test_a_dialect_is_a_name_or_an_object(dialect: str | Dialect, name: str) -> 
 
 
 def test_a_configuration_error_is_a_value_error() -> None:
-    with pytest.raises(ValueError, match="prefix must begin with a slash"):
+    with pytest.raises(ValueError, match="prefix must be empty or a path that begins with a slash"):
         ResponsesMiddleware(app, prefix="v1")
