@@ -30,6 +30,8 @@ class Namespace:
         Args:
             length: characters that the tool's description has on its way up without it.
         """
+        if not self._about:
+            return tool
         own = (tool.get("description") or "").strip()
         room = _LONGEST - length - (2 if length else 0)
         about = _shortened(self._about, min(room, _LONGEST_REPEATED) if self._is_told else room)

@@ -104,8 +104,7 @@ def _leave_out(kind: str, place: Place, offered: OfferedTools, left_out: LeftOut
 def _told_tool(name: str, kind: ToolKind, tool: Tool, dialect: Dialect, namespace: Namespace) -> Tool:
     """The chat tool, which tells what its namespace says, too."""
     chat = _chat_tool(name, kind, tool, dialect)
-    length = len(chat[chat["type"]].get("description") or "")
-    told = namespace.told_by(tool, length)
+    told = namespace.told_by(tool, len(chat[chat["type"]].get("description") or ""))
     return chat if told is tool else _chat_tool(name, kind, told, dialect)
 
 

@@ -105,3 +105,7 @@ def test_the_place_of_a_description_that_is_too_long_is_named() -> None:
     error = refused(policy="error", tools=[CUSTOM, namespace(ENDLESS, LOOKUP)], input=[USER])
 
     assert (error.status, error.param) == (400, "tools[1].description")
+
+
+def test_a_description_where_none_belongs_is_not_read() -> None:
+    assert translate(tools=[{"type": "computer", "description": ["x"]}]).left_out == []
