@@ -11,18 +11,27 @@ import logging
 
 from .dialects import Dialect
 from .engine.runtime import RunInfo
-from .errors import ConfigurationError, InvalidRequestError, ResponsesError, UpstreamError
+from .errors import (
+    ConfigurationError,
+    InvalidRequestError,
+    ResponsesError,
+    UpstreamConnectionError,
+    UpstreamError,
+    UpstreamProtocolError,
+    UpstreamTimeoutError,
+)
 from .middleware import ResponsesMiddleware
 from .options import Limits
 from .proxy import ResponsesProxy
 from .state import MemoryStore, Store, StoredResponse, StoreError, owner_from_authorization
 from .stream import Event
-from .upstream.base import Sink, Upstream, UpstreamCall
+from .upstream.base import Headers, Sink, Upstream, UpstreamCall
 
 __all__ = [
     "ConfigurationError",
     "Dialect",
     "Event",
+    "Headers",
     "InvalidRequestError",
     "Limits",
     "MemoryStore",
@@ -36,7 +45,10 @@ __all__ = [
     "StoredResponse",
     "Upstream",
     "UpstreamCall",
+    "UpstreamConnectionError",
     "UpstreamError",
+    "UpstreamProtocolError",
+    "UpstreamTimeoutError",
     "owner_from_authorization",
 ]
 

@@ -27,19 +27,19 @@ class Limits:
         body_timeout: every gap in the client's request body (408).
         keepalive: silence towards the client before a comment is sent.
         grace: finishing on shutdown.
-        tool_timeout: one call of a tool that we run.
+        tool_timeout: one call of a tool that we run; not served yet, without effect.
         max_request_bytes: a request body, decoded (413).
         max_frame_bytes: one line or one SSE frame of the upstream.
         max_answer_bytes: a JSON answer of the upstream, decoded.
         max_error_bytes: an error body of the upstream.
-        max_output_bytes: text, reasoning and arguments of one response.
-        max_tool_output_bytes: the output of one call of a tool that we run.
+        max_output_bytes: text, reasoning and arguments of one response, in characters; logprobs and images in bytes.
+        max_tool_output_bytes: the output of one call of a tool that we run; not served yet, without effect.
         max_depth: nesting of request and upstream JSON.
         max_input_items: items of `input`.
         max_tools: tools of a request.
-        max_turns: upstream calls of one response.
+        max_turns: upstream calls of one response; not served yet, without effect.
         max_concurrent: requests under way (503 with Retry-After).
-        max_background: background responses under way (429 with Retry-After).
+        max_background: background responses under way (429 with Retry-After); not served yet, without effect.
         store_ttl: life of a stored response.
         store_bytes: memory store, all responses together.
         store_rows: memory store, number of responses.

@@ -30,7 +30,8 @@ class Outbox:
     """The events that one step makes, numbered from 0 over the whole response.
 
     Args:
-        max_output: bytes of text, reasoning and arguments together; more raises UpstreamProtocolError.
+        max_output: characters of text, reasoning and arguments together, and bytes of what comes with them; more
+            raises UpstreamProtocolError.
         obfuscate: adds `obfuscation` to delta events, as `stream_options.include_obfuscation` asks.
     """
 
