@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,6 @@ COMMANDS: dict[str, Callable[[int], list[str]]] = {
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A server as a process with the middleware in it; its base URL."""
     name: str = request.param
-    pytest.importorskip(name.partition("-")[0])
     folder = tmp_path_factory.mktemp("server")
     paths = [str(folder) for folder in Path(__file__).parents[:3]]  # of misbehaving.py, what it needs, and the package
     (folder / "promised.py").write_text(APP.format(paths=paths))
@@ -82,7 +82,7 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment,
         )  # fmt: skip
     try:
-        anyio.run(_wait_for, port, process)
+        _wait_for(port, process, folder / "log")
         yield f"http://127.0.0.1:{port}"
     finally:
         process.send_signal(signal.SIGTERM)
@@ -93,16 +93,17 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             process.wait()
 
 
-async def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    with anyio.fail_after(PATIENCE):
-        while True:
-            assert process.poll() is None, "the server has ended: its log stands beside promised.py"
-            try:
-                await (await anyio.connect_tcp("127.0.0.1", port)).aclose()
-            except OSError:
-                await anyio.sleep(0.05)
-            else:
-                return
+def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    late = time.monotonic() + PATIENCE
+    while True:
+        assert process.poll() is None, f"the server has ended: {log.read_text()}"
+        assert time.monotonic() < late, f"the server does not listen: {log.read_text()}"
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
 
 
 async def ask(server: str, **parameters: Any) -> Reply:
