@@ -174,7 +174,7 @@ class UpstreamError(ResponsesError):
         self.type = type or self.type
         self.code = code or self.code
         self.headers = headers or []
-        self.words = message  # all that the upstream said; what it refuses is read from it, nobody is told it
+        self.words = message  # what the upstream said of its own; what it refuses is read from it, nobody is told it
         self.exception: Exception | None = None  # what the wrapped app raised beside it; for the server's log
 
 

@@ -12,7 +12,17 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class NamedError(bytes):
-    """The data of a frame that its server named `error`."""
+    """The data of a frame that its server named `error`, or likewise."""
+
+
+class NamedOtherwise(bytes):
+    """The data of a frame with another name than `error` and `message`: a chunk, or a sign of life (`event: ping`)."""
+
+
+_KINDS: dict[bytes, type[bytes]] = {
+    b"message": bytes,
+    **dict.fromkeys((b"error", b"exception", b"failure"), NamedError),
+}
 
 
 class SSEDecoder:
@@ -30,8 +40,8 @@ class SSEDecoder:
         "_data",
         "_data_size",
         "_first_line",
-        "_is_error",
         "_max_frame",
+        "_name",
         "_rest",
         "_rest_size",
     )
@@ -42,7 +52,7 @@ class SSEDecoder:
         self._data: list[bytes] | None = None  # data lines of the unfinished frame
         self._data_size = 0
         self._after_cr = False
-        self._is_error = False  # the unfinished frame has the name `error`
+        self._name = b""  # of the unfinished frame
         self._first_line = True
         self._max_frame = max_frame
 
@@ -81,7 +91,7 @@ class SSEDecoder:
             and b"\r" not in data
             and len(data) <= self._max_frame
             and self.between_frames
-            and not self._is_error
+            and not self._name
         )
 
     def finish(self) -> list[bytes]:
@@ -106,12 +116,12 @@ class SSEDecoder:
             elif line == b"data":
                 self._add(b"")
             elif line.startswith(b"event:"):
-                self._is_error = line[6:].strip() == b"error"
+                self._name = line[6:].strip()
             elif not line:
                 payload = b"\n".join(self._data or ())
                 if payload.strip(b"\n"):
-                    payloads.append(NamedError(payload) if self._is_error else payload)
-                self._data, self._data_size, self._is_error = None, 0, False
+                    payloads.append(_KINDS.get(self._name, NamedOtherwise)(payload) if self._name else payload)
+                self._data, self._data_size, self._name = None, 0, b""
         return payloads
 
     def _add(self, value: bytes) -> None:

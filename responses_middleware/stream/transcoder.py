@@ -13,7 +13,7 @@ from .events import Event
 from .frames import DONE, to_frame
 from .machine import ResponseStream
 from .splice import Splice
-from .sse import NamedError
+from .sse import NamedError, NamedOtherwise
 
 _END = b"[DONE]"
 
@@ -133,8 +133,8 @@ class Transcoder:
             self._end(out, error=error)
 
     def _payload(self, payload: bytes, out: list[bytes]) -> None:
-        if payload[:1] == b":":  # a keep-alive sent as data
-            return
+        if payload[:1] == b":" or (type(payload) is NamedOtherwise and payload.lstrip()[:1] not in (b"{", b"[")):
+            return  # a keep-alive sent as data, or under a name of its own: `event: ping`, `data: ping`
         self.frames_read += 1
         if self._splice:
             self._splice.disarm()
@@ -145,7 +145,9 @@ class Transcoder:
         try:
             chunk = _json.loads(payload)
         except ValueError as error:
-            raise UpstreamProtocolError("a frame of the upstream is not JSON") from error
+            if type(payload) is not NamedError:
+                raise UpstreamProtocolError("a frame of the upstream is not JSON") from error
+            chunk = payload.decode("utf-8", "replace")  # its words, without any JSON
         if self._body.framing == "document":
             chunk = self._whole(chunk)
         if type(payload) is NamedError:

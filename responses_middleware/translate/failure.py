@@ -1,8 +1,10 @@
 """Errors of a chat server, in every shape that servers use, as an UpstreamError with our names.
 
 Shapes seen: `{"error": {...}}`, `{"error": "text"}`, `[{"error": ...}]` (Gemini), `{"object": "error", "message": ...}`
-(old vLLM), `{"detail": ...}` (FastAPI), `{"message": ...}`, `{"base_resp": {"status_code": 1002}}` with HTTP 200
-(MiniMax), HTML and plain text.
+(old vLLM), `{"detail": ...}` (FastAPI), `{"message": ...}`, `{"errors": [...]}` (Cloudflare), `{"code": 1305, "msg":
+...}` (GLM), `{"status": 500, "title": ...}` (RFC 9457), `{"fault": {"faultstring": ...}}` (Apigee),
+`{"errorMessage": ...}` (AWS Lambda), `{"base_resp": {"status_code": 1002}}` with HTTP 200 (MiniMax), HTML and plain
+text.
 """
 
 from __future__ import annotations
@@ -12,9 +14,11 @@ import re
 from typing import Any
 
 from .. import _json
-from ..errors import UpstreamError
+from ..errors import ResponsesError, UpstreamError
+from .error_codes import FINAL_CODES, OVERFLOW, RATE_LIMIT, code_of, is_overflow, is_rate_limit, status_of
 
-# The closed list of `Response.error.code` in the openai package; other codes stand in the `error` event alone.
+# The closed list of `Response.error.code` in the openai package; of other codes, those of FINAL_CODES may stand there,
+# and all in the `error` event.
 RESPONSE_ERROR_CODES = frozenset(
     {
         "bio_policy",
@@ -50,7 +54,18 @@ _PARAMS = (
 )
 _MINIMAX_STATUS = {1002: 429, 1004: 401, 1008: 402, 1027: 400, 1039: 400, 2013: 400}
 _LONGEST_MESSAGE = 2000
+_LONGEST_REFUSAL = 20_000  # characters of what a refusal may teach; vLLM lists an entry for each fault
 _LONGEST_WORD = 200  # of type, code and param
+_NO_WORDS = frozenset({"None", "null"})  # LiteLLM writes str(None)
+# Where the words of an error stand, the best first.
+_WORDS = (
+    *("message", "faultstring", "detail", "msg", "error_message", "errorMessage", "error_msg", "title", "exception"),
+)
+_OF_AN_ANSWER = ("delta", "content", "output", "response", "tool_calls", "usage")
+_FAILED = frozenset({"error", "fail", "failed", "failure"})
+_ALL_WELL = frozenset({"0", "200", "ok", "success"})  # as `code`, in lower case
+# Steps of a path behind which everything is the client's own.
+_OF_THE_CLIENT = frozenset({"arguments", "content", "metadata", "parameters", "schema"})
 _LOOKS_INTERNAL = re.compile(
     r"Traceback \(most recent call last\)|^[ \t]*File \"|<html|<!doctype|<\?xml|<body", re.IGNORECASE | re.MULTILINE
 )
@@ -62,24 +77,49 @@ def find_failure(chunk: object) -> UpstreamError | None:
         return find_failure(chunk[0]) if chunk and isinstance(chunk[0], dict) and "error" in chunk[0] else None
     if not isinstance(chunk, dict):
         return None
-    if error := chunk.get("error"):
-        return _from_error(error, status=None)
+    if chunk.get("error"):
+        return _from_error(_unwrapped(chunk), status=None)
     if choices := chunk.get("choices"):
         return _failure_in(choices)
     base = chunk.get("base_resp")
     if isinstance(base, dict) and isinstance(base.get("status_code"), int) and base["status_code"] != 0:
-        status = _MINIMAX_STATUS.get(base["status_code"], 502)
-        return UpstreamError(_message(base.get("status_msg")), status=status, code=_code_for(status))
+        words = {"message": base.get("status_msg") or " "}
+        return _from_error(words, status=_MINIMAX_STATUS.get(base["status_code"]))
     if chunk.get("object") == "error" or chunk.get("type") == "error" or chunk.get("success") is False:
-        errors = chunk.get("errors")  # Cloudflare: {"success": false, "errors": [{"code": …, "message": …}]}
-        return _from_error(errors[0] if isinstance(errors, list) and errors else chunk, status=None)
+        return _from_error(_unwrapped(chunk), status=None)
     if chunk.get("error_code") and isinstance(chunk.get("error_msg"), str):  # Baidu
         return _from_error({"message": chunk["error_msg"], "code": chunk["error_code"]}, status=None)
-    if "detail" in chunk and "response" not in chunk:
-        return _from_error(chunk, status=None)
-    if isinstance(chunk.get("message"), str) and not chunk.keys() & {"usage", "response", "tool_calls", "delta"}:
-        return _from_error(chunk, status=None)
+    if all(chunk.get(name) is None for name in _OF_AN_ANSWER) and _is_error(chunk):
+        return _from_error(_unwrapped(chunk), status=None)
     return None
+
+
+def _is_error(chunk: dict[str, Any]) -> bool:
+    """Whether a frame that says nothing of an answer says that there is none."""
+    code, state = chunk.get("code"), chunk.get("status")
+    return bool(
+        chunk.get("detail") is not None
+        or isinstance(chunk.get("message"), str)
+        or any(isinstance(chunk.get(name), str) and chunk[name] for name in ("error_message", "errorMessage"))
+        or (isinstance(chunk.get("errors"), list) and chunk["errors"])
+        or isinstance(chunk.get("fault"), dict)
+        or chunk.get("type") == "exception"
+        or (isinstance(state, str) and state.lower() in _FAILED)
+        or _is_status(state)
+        or (code and str(code).lower() not in _ALL_WELL and isinstance(chunk.get("msg"), str))
+    )
+
+
+def _unwrapped(body: dict[str, Any]) -> Any:
+    """The error that stands in a body, with the status that stands beside it."""
+    errors = body.get("errors")  # Cloudflare: {"success": false, "errors": [{"code": …, "message": …}]}
+    inner = body.get("error") or body.get("fault") or (errors[0] if isinstance(errors, list) and errors else None)
+    if inner is None:
+        return body
+    beside = {name: body[name] for name in ("status", "status_code", "code") if _is_status(body.get(name))}
+    if isinstance(inner, dict):
+        return {**beside, **{name: value for name, value in inner.items() if value is not None}}
+    return {**beside, "message": inner if isinstance(inner, str) else _written(inner)}
 
 
 def named_failure(payload: object) -> UpstreamError:
@@ -112,64 +152,72 @@ def from_error_body(status: int, body: bytes, headers: list[tuple[bytes, bytes]]
     if isinstance(value, list):
         value = value[0] if value else None
     if isinstance(value, dict):
-        error = _from_error(value.get("error") or value, status=status)
+        error = _from_error(_unwrapped(value), status=status)
     else:
-        error = UpstreamError(_plain_message(body, status), status=status, code=_code_for(status))
+        error = _from_error({"message": _plain_message(body, status)}, status=status)
+        error.words = _plain_refusal(body)
     if error.status < 400:
         error = UpstreamError(
             "the upstream answered with a redirect, which is not followed; set its final URL", status=502
         )
-    if error.type == "server_error" and error.status < 500:
-        error.type = "rate_limit_error" if error.status == 429 else "invalid_request_error"
     error.headers = headers
-    error.words = body.decode("utf-8", "replace")
     return error
 
 
-def response_error(error: Any) -> dict[str, str]:
-    """`Response.error` of a failed response; `code` is one that the openai package knows."""
+def response_error(error: ResponsesError) -> dict[str, str]:
+    """`Response.error` of a failed response; `code` is one that clients know."""
     code = error.code
-    if code not in RESPONSE_ERROR_CODES:
-        rate_limited = error.status == 429 or "rate_limit" in f"{code} {error.type}"
-        code = "rate_limit_exceeded" if rate_limited else "server_error"
-    return {"code": code, "message": error.message}
+    is_known = code in RESPONSE_ERROR_CODES and code != "server_error"
+    # What is final is the upstream's to say: our own overload passes.
+    if code and (is_known or (isinstance(error, UpstreamError) and code in FINAL_CODES)):
+        return {"code": code, "message": error.message}
+    rate_limited = error.status == 429 or is_rate_limit(code) or is_rate_limit(error.type)
+    return {"code": RATE_LIMIT if rate_limited else "server_error", "message": error.message}
 
 
 def _from_error(error: Any, *, status: int | None) -> UpstreamError:
+    """An error object as ours.
+
+    Args:
+        status: of the HTTP answer; None: the error stands in the band, and its own words tell.
+    """
     if not isinstance(error, dict):
-        return UpstreamError(_message(error), status=status, code=_code_for(status or 502))
+        error = {"message": error if isinstance(error, str) else _written(error)}
     inner = error.get("error")
     if isinstance(inner, dict):  # {"error": {"error": {...}}}: gateways that wrap
         error = inner
-    code = error.get("code")
-    own_status = next(
-        (value for value in (error.get("status_code"), error.get("status"), code) if _is_status(value)), None
+    said = next((error[name] for name in _WORDS if error.get(name)), inner if isinstance(inner, str) else error)
+    code, kind, message = _code(error.get("code")), _kind(error.get("type")), _message(said)
+    told = status or status_of(*(error.get(name) for name in ("status_code", "status", "code", "type")))
+    overflow = is_overflow(message, told or 502, code, kind)
+    known = told or (400 if overflow else 502)
+    failure = UpstreamError(
+        message,
+        status=known,
+        type=kind if kind not in (None, "server_error") or known >= 500 else None,
+        code=OVERFLOW if overflow else code or code_of(kind, known),
+        param="input" if overflow else _location(said) or _param(error.get("param")),
     )
-    status = status or own_status
-    named, kind = _word(code), _word(error.get("type"))
-    return UpstreamError(
-        _message(
-            error.get("message")
-            or error.get("detail")
-            or error.get("msg")
-            or (inner if isinstance(inner, str) else None)
-            or error
-        ),
-        status=status,
-        type=kind if kind != "error" else None,
-        code=named if named and not named.isdigit() else _code_for(status or 502),
-        param=_location(error["detail"]) if _is_fastapi_detail(error.get("detail")) else _param(error.get("param")),
-    )
+    if known < 500 and failure.type == "server_error":
+        failure.type = "rate_limit_error" if known == 429 else "invalid_request_error"
+    failure.words = _refusal(said, error.get("param"))
+    return failure
 
 
 def _is_status(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 400 <= value <= 599
 
 
-def _code_for(status: int) -> str | None:
-    if status == 429:
-        return "rate_limit_exceeded"
-    return "server_error" if status >= 500 else None
+def _code(value: object) -> str | None:
+    """A code that says more than a status."""
+    word = _word(value)
+    return None if word is None or word.isdigit() else word
+
+
+def _kind(value: object) -> str | None:
+    """The type of an error; not that it is one."""
+    word = _word(value)
+    return None if word in ("error", "exception") else word
 
 
 def _message(value: Any) -> str:
@@ -191,12 +239,33 @@ def _is_fastapi_detail(value: Any) -> bool:
     )
 
 
-def _location(detail: list[dict[str, Any]]) -> str | None:
+def _location(detail: Any) -> str | None:
     """Where FastAPI found the fault, by our names."""
-    steps = detail[0].get("loc")
-    if not isinstance(steps, list):
-        return None
-    return _param(".".join(str(step) for step in steps if isinstance(step, str | int) and step != "body"))
+    return _param(".".join(_steps(detail[0]))) if _is_fastapi_detail(detail) else None
+
+
+def _steps(fault: dict[str, Any]) -> list[str]:
+    steps = fault.get("loc")
+    listed = steps if isinstance(steps, list) else []
+    return [str(step) for step in listed if isinstance(step, str | int) and step != "body"]
+
+
+def _refusal(said: Any, param: object) -> str:
+    """What the server itself says of a request that it refuses, a line for each fault: never the `input` that servers
+    echo."""
+    if _is_fastapi_detail(said):
+        faults = [fault for fault in said if isinstance(fault, dict) and isinstance(fault.get("msg"), str)]
+        return "\n".join(f"{_own_path(_steps(fault))}: {fault['msg']}" for fault in faults)[:_LONGEST_REFUSAL]
+    if isinstance(said, dict):
+        said = said.get("message")
+    place = _own_path(re.split(r"[.\[\]]+", param)) if (param := _word(param)) else ""
+    return f"{place}: {said}"[:_LONGEST_REFUSAL].removeprefix(": ") if isinstance(said, str) else place
+
+
+def _own_path(steps: list[str]) -> str:
+    """A path up to where the client's own names begin."""
+    ends = next((place for place, step in enumerate(steps, 1) if step in _OF_THE_CLIENT), len(steps))
+    return ".".join(steps[:ends])
 
 
 def _written(value: object) -> str:
@@ -208,7 +277,7 @@ def _written(value: object) -> str:
 
 def _word(value: object) -> str | None:
     """A name that programs read; None for anything else."""
-    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST_WORD:
+    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST_WORD or value in _NO_WORDS:
         return None
     return value.encode("utf-8", "replace").decode()
 
@@ -217,6 +286,12 @@ def _plain_message(body: bytes, status: int) -> str:
     text = body.decode("utf-8", "replace").strip()
     short = 0 < len(text) <= 300 and not _LOOKS_INTERNAL.search(text) and "<" not in text
     return text if short else f"the upstream answered with status {status}"
+
+
+def _plain_refusal(body: bytes) -> str:
+    """The text of a refusal that is no JSON; JSON that was cut may hold the whole request."""
+    text = body.decode("utf-8", "replace").strip()
+    return "" if text[:1] in ("{", "[") else text[-_LONGEST_REFUSAL:]
 
 
 def _param(value: object) -> str | None:

@@ -6,7 +6,7 @@ import pytest
 
 from responses_middleware.errors import UpstreamProtocolError
 from responses_middleware.stream import SSEDecoder
-from responses_middleware.stream.sse import NamedError
+from responses_middleware.stream.sse import NamedError, NamedOtherwise
 
 STREAM = (
     b'\xef\xbb\xbf: a comment\nid: 1\nretry: 10\ndata: {\r\ndata:  "n": 1\rdata:}\n\n'
@@ -91,9 +91,27 @@ def test_the_name_of_an_empty_frame_is_not_that_of_the_next() -> None:
     assert [type(payload) for payload in payloads(b"event: error\n\ndata: a\n\n")] == [bytes]
 
 
-@pytest.mark.parametrize("name", [b"message", b"errors", b""])
-def test_another_name_is_no_error(name: bytes) -> None:
-    assert [type(payload) for payload in payloads(b"event: " + name + b"\ndata: a\n\n")] == [bytes]
+@pytest.mark.parametrize("name", [b"exception", b"failure"])
+def test_other_names_of_errors_are_told_apart_too(name: bytes) -> None:
+    assert [type(payload) for payload in payloads(b"event: " + name + b"\ndata: a\n\n")] == [NamedError]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [(b"message", bytes), (b"", bytes), (b"errors", NamedOtherwise), (b"ping", NamedOtherwise)],
+)
+def test_another_name_is_no_error(name: bytes, kind: type[bytes]) -> None:
+    assert [type(payload) for payload in payloads(b"event: " + name + b"\ndata: a\n\n")] == [kind]
+
+
+def test_a_name_that_was_read_alone_counts_for_its_frame_alone() -> None:
+    decoder = SSEDecoder()
+
+    found = [
+        payload for piece in (b"event: ping\n", b"data: {}\n\n", b"data: {}\n\n") for payload in decoder.feed(piece)
+    ]
+
+    assert [type(payload) for payload in found] == [NamedOtherwise, bytes]
 
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r", b"\r\n"])

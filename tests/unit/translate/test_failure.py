@@ -23,17 +23,17 @@ def failure_of(chunk: object) -> UpstreamError:
 
 # -- in a frame or in a 200 body
 SHAPES: dict[str, tuple[object, int, str | None, str]] = {
-    "OpenAI": (OPENAI, 502, "bad_thing", "No"),
+    "OpenAI": (OPENAI, 400, "bad_thing", "No"),
     "text": ({"error": "No"}, 502, "server_error", "No"),
-    "a list, as Gemini's": ([OPENAI], 502, "bad_thing", "No"),
+    "a list, as Gemini's": ([OPENAI], 400, "bad_thing", "No"),
     "a status as code": ({"error": {"code": 429, "message": "No"}}, 429, "rate_limit_exceeded", "No"),
     "a status": ({"error": {"status": 503, "message": "No"}}, 503, "server_error", "No"),
-    "a status as text": ({"error": {"code": "429", "message": "No"}}, 502, "server_error", "No"),
-    "OpenRouter, in a chunk": ({**OPENAI, "choices": [{"delta": {"content": ""}}]}, 502, "bad_thing", "No"),
+    "a status as text": ({"error": {"code": "429", "message": "No"}}, 429, "rate_limit_exceeded", "No"),
+    "OpenRouter, in a chunk": ({**OPENAI, "choices": [{"delta": {"content": ""}}]}, 400, "bad_thing", "No"),
     "wrapped by a gateway": ({"error": {"error": {"message": "No", "code": 404}}}, 404, None, "No"),
     "wrapped as text": ({"error": {"error": "No"}}, 502, "server_error", "No"),
     "old vLLM": ({"object": "error", "message": "No", "code": 400}, 400, None, "No"),
-    "Anthropic": ({"type": "error", "error": {"type": "overloaded_error", "message": "No"}}, 502, "server_error", "No"),
+    "Anthropic": ({"type": "error", "error": {"type": "overloaded_error", "message": "No"}}, 503, "server_error", "No"),
     "type error alone": ({"type": "error", "message": "No"}, 502, "server_error", "No"),
     "FastAPI": ({"detail": "No"}, 502, "server_error", "No"),
     "FastAPI, validation": ({"detail": [{"loc": ["body"], "msg": "No", "type": "x"}]}, 502, "server_error", "No"),
