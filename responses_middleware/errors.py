@@ -197,6 +197,8 @@ class WrappedAppError(UpstreamError):
 
 
 class UpstreamTimeoutError(UpstreamError):
+    """No connection, or no byte of the answer, in time."""
+
     status = 504
     code = "timeout"
 
