@@ -253,7 +253,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         Row(
             "function_call",
             "served",
-            "All parallel calls of a turn, and its text, are one message.",
+            "All parallel calls of a turn, and its text, are one message. What was cut, and has no output, is left out and named.",
             f"{_HISTORY}parallel_calls_are_one_message",
         ),
         Row(
@@ -433,7 +433,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         Row(
             "namespace",
             "served",
-            "Flat functions, `namespace__name`; their calls come back with namespace and name.",
+            "Flat functions, `namespace__name`, that tell its description; calls come back with namespace and name.",
             f"{_TOOLS}a_namespace_is_flat_functions",
         ),
         Row(
