@@ -253,7 +253,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         Row(
             "function_call",
             "served",
-            "All parallel calls of a turn, and its text, are one message. What was cut, and has no output, is left out and named.",
+            "All parallel calls of a turn, and its text, are one message; a cut one without output is left out and named.",
             f"{_HISTORY}parallel_calls_are_one_message",
         ),
         Row(
