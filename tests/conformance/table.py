@@ -253,7 +253,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         Row(
             "function_call",
             "served",
-            "All parallel calls of a turn, and its text, are one message; a cut one without output is left out and named.",
+            "All parallel calls of a turn, and its text, are one message; cut ones without output are left out, named.",
             f"{_HISTORY}parallel_calls_are_one_message",
         ),
         Row(
@@ -547,6 +547,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         Row("apply_patch_call", "served", "A call of that tool.", _COMES),
         Row("computer_call", "served", "A call of that tool; `action` too where it is one alone.", _COMES),
         Row("tool_search_call", "served", "A search by the client.", _COMES),
+        Row("image_generation_call", "served", "An image that the model itself drew.", _COMES),
         Row("function_call_output", "refused", _OF_CLIENTS, _NEVER_COMES),
         Row("custom_tool_call_output", "refused", _OF_CLIENTS, _NEVER_COMES),
         Row("local_shell_call_output", "refused", _OF_CLIENTS, _NEVER_COMES),
@@ -559,7 +560,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         Row("web_search_call", "refused", _OF_HOSTED, _NEVER_COMES),
         Row("file_search_call", "refused", _OF_HOSTED, _NEVER_COMES),
         Row("code_interpreter_call", "refused", _OF_HOSTED, _NEVER_COMES),
-        Row("image_generation_call", "refused", _OF_HOSTED, _NEVER_COMES),
         Row("mcp_call", "refused", _OF_HOSTED, _NEVER_COMES),
         Row("mcp_list_tools", "refused", _OF_HOSTED, _NEVER_COMES),
         Row("mcp_approval_request", "refused", _OF_HOSTED, _NEVER_COMES),
@@ -595,6 +595,8 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             "response.custom_tool_call_input.delta", "served", "Input of a freeform tool, decoded, as it comes.", _SENT
         ),
         Row("response.custom_tool_call_input.done", "served", "The input is whole.", _SENT),
+        Row("response.image_generation_call.in_progress", "served", "An image that the model drew.", _SENT),
+        Row("response.image_generation_call.completed", "served", "The image is whole.", _SENT),
         Row("response.queued", "refused", "Background responses are not served.", _NEVER_SENT),
         Row("response.compaction.compacting", "refused", "Not served.", _NEVER_SENT),
         Row(
@@ -635,10 +637,8 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
                 "code_interpreter_call.completed",
                 "code_interpreter_call_code.delta",
                 "code_interpreter_call_code.done",
-                "image_generation_call.in_progress",
                 "image_generation_call.generating",
                 "image_generation_call.partial_image",
-                "image_generation_call.completed",
                 "mcp_call.in_progress",
                 "mcp_call.completed",
                 "mcp_call.failed",

@@ -25,10 +25,11 @@ texts = st.one_of(_words, _words, _words, _words, _texts, st.builds(lambda text,
 _BEGIN_CALLS = [
     {"index": 0, "id": "call_aaa", "function": {"name": "f", "arguments": '{"a":"'}},
     {"index": 1, "id": "call_bbb", "function": {"name": "patch", "arguments": '{"input":"'}},
+    {"index": 2, "id": "call_ccc", "type": "custom", "custom": {"name": "patch", "input": ""}},
 ]
 _BEGIN = {
     kind: [replay.sse(replay.chunk({"tool_calls": [begin]}), done=False)]
-    for kind, begin in zip(("call", "named", "freeform"), [_BEGIN_CALLS[0], *_BEGIN_CALLS], strict=True)
+    for kind, begin in zip(("call", "named", "freeform", "native"), [_BEGIN_CALLS[0], *_BEGIN_CALLS], strict=True)
 }
 
 
@@ -38,6 +39,8 @@ def _delta(kind: str, text: str) -> dict[str, Any]:
             return {"tool_calls": [{"index": 0, "function": {"arguments": text}}]}
         case "freeform":
             return {"tool_calls": [{"index": 1, "function": {"arguments": text}}]}
+        case "native":
+            return {"tool_calls": [{"index": 2, "type": "custom", "custom": {"input": text}}]}
         case "mirrored":
             return {"reasoning": text, "reasoning_content": text}
         case "hidden":  # only the first field counts
@@ -57,7 +60,7 @@ def _delta(kind: str, text: str) -> dict[str, Any]:
 _kinds = st.sampled_from(
     [
         *["content", "content", "content", "reasoning_content", "call", "call", "refusal"],
-        *["mirrored", "freeform", "hidden", "annotated", "part", "both", "named"],
+        *["mirrored", "freeform", "native", "hidden", "annotated", "part", "both", "named"],
     ]
 )
 
