@@ -17,7 +17,7 @@ from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
-from responses_middleware import Limits, ResponsesMiddleware
+from responses_middleware import Limits, MemoryStore, ResponsesMiddleware
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -115,11 +115,11 @@ async def test_nothing_is_sent_and_nothing_is_stored_when_the_client_has_left(st
     app = WaitingApp(messages, obeys=True)
     kept: list[Any] = []
 
-    class Store:
+    class Store(MemoryStore):
         async def put(self, owner: str, row: Any) -> None:
             kept.append(row)
 
-    middleware = ResponsesMiddleware(app, store=Store())  # type: ignore[arg-type]
+    middleware = ResponsesMiddleware(app, store=Store(max_bytes=None, max_rows=None, ttl=None))
     async with Exchange(middleware, request(stream=stream)).running() as exchange:
         await app.waiting.wait()
         before = list(exchange.messages)
