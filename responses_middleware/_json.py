@@ -3,7 +3,8 @@
 - `loads` reads what an upstream sends. orjson refuses lone surrogates, NaN, Infinity and 1e400 and turns integers past
   64 bit into floats; in these cases the standard library reads, so that both codecs give the same values.
 - `loads_exact` reads request bodies: the standard library, integers exact, NaN and Infinity refused (RFC 8259 has no
-  such numbers).
+  such numbers), halves of characters repaired: clients cut texts anywhere, and an event that echoes one would be no
+  UTF-8 when it is read.
 - `dumps` writes compact UTF-8 and never fails on JSON values: lone surrogates go out as ASCII escapes, numbers that
   JSON can't express as null.
 
@@ -15,8 +16,9 @@ from __future__ import annotations
 import gc
 import json
 import math
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 try:
@@ -52,6 +54,33 @@ def _unhurried() -> Iterator[None]:
         gc.enable()
 
 
+# An escape of half a surrogate pair without the other half; a few others look like one, and do no harm.
+_half_a_character = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
+).search
+
+
+def repaired(text: str) -> str:
+    """The same text with surrogate pairs joined and lone surrogates replaced by U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def _all_repaired(value: Any) -> Any:
+    match value:
+        case str():
+            return repaired(value)
+        case dict():
+            return {repaired(key): _all_repaired(item) for key, item in value.items()}
+        case list():
+            return [_all_repaired(item) for item in value]
+        case _:
+            return value
+
+
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
@@ -69,10 +98,9 @@ _decode_exact = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_f
 def loads_exact(data: bytes) -> Any:
     """Read a request body; ValueError for what is not UTF-8 JSON."""
     try:
-        if len(data) < BIG_DOCUMENT:
-            return _decode_exact(data.decode("utf-8-sig"))
-        with _unhurried():
-            return _decode_exact(data.decode("utf-8-sig"))
+        with _unhurried() if len(data) >= BIG_DOCUMENT else nullcontext():
+            value = _decode_exact(data.decode("utf-8-sig"))
+            return _all_repaired(value) if _half_a_character(data) else value
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 

@@ -171,16 +171,7 @@ class Flow:
         text, self._held = self._held + text, ""
         if "\ud800" <= text[-1] <= "\udbff":
             text, self._held = text[:-1], text[-1]
-        return repaired(text)
-
-
-def repaired(text: str) -> str:
-    """The same text with surrogate pairs joined and lone surrogates replaced by U+FFFD."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
+        return _json.repaired(text)
 
 
 _PADDING = "abcdefghijklmnop"

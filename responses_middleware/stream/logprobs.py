@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from .. import _json
-from .events import repaired
+from .._json import repaired
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

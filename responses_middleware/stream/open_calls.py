@@ -12,11 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _json
+from .._json import repaired
 from ..errors import UpstreamProtocolError
 from ..protocol.item_ids import id_prefix
 from ..translate.client_tools import call_fields
 from ..translate.tool_names import ToolBinding
-from .events import Flow, Outbox, repaired
+from .events import Flow, Outbox
 from .json_scan import JSONScanner, MemberText
 from .open_items import Item, ItemStatus, OpenItem
 

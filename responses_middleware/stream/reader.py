@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Container, Iterable
 from typing import Any
 
+from .._json import repaired
 from ..translate.failure import find_failure
 from ..translate.usage import find_usage
-from .events import repaired
 from .open_calls import arguments_text
 
 Said = tuple[Any, ...]  # ("text", "Hel", None), ("reasoning", "hm"), ("call", {...}, True), ("finish", "stop"), …

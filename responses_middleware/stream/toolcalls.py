@@ -18,8 +18,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
+from .._json import repaired
 from ..translate.tool_names import ToolNames
-from .events import repaired
 from .open_calls import OpenCall, arguments_text
 
 _LONGEST_INDEX = 64  # characters of one that is a string

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from responses_middleware.stream.events import repaired
+from responses_middleware._json import repaired
 from responses_middleware.stream.json_scan import JSONScanner, MemberText
 
 values = st.recursive(
