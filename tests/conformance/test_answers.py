@@ -19,6 +19,7 @@ from responses_middleware import ResponsesMiddleware
 
 EVENT: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
 SOURCE = {"type": "url_citation", "url_citation": {"url": "https://example.org", "title": "T", "start_index": 0}}
+DRAWN = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0="}}
 THINKING = [frame(reasoning_content="Hm"), *frames("Hello")]
 # One of every kind of answer, with the options of the middleware that it needs.
 ANSWERS: list[tuple[Reply, dict[str, Any]]] = [
@@ -32,6 +33,7 @@ ANSWERS: list[tuple[Reply, dict[str, Any]]] = [
     (streamed(*frames("Hel", finish="content_filter")), {}),
     (streamed(frame("Hel")), {}),
     (streamed(frame("Hel"), b'data: {"error": {"message": "overloaded"}}\n\n'), {}),
+    (streamed(frame(images=[DRAWN]), frame(finish="stop"), DONE), {}),
     (streamed(frame(audio={"id": "a", "transcript": "Hello"}), frame(finish="stop"), DONE), {}),
 ]
 
