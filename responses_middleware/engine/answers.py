@@ -46,16 +46,16 @@ class Answer:
         transcoder: reads the answer.
         headers: of ours, sent beside those of the upstream.
         keeper: stores the finished response, before the client can learn that it is finished.
-        asks_again: whether a refusal will be asked otherwise; if not, the client is told at once, whatever the app
-            still does. None: it will not.
+        judge: what the client is told of a refusal, at once, whatever the app still does; it answers None where the
+            same is asked otherwise. None: every refusal as it is.
     """
 
     __slots__ = (
-        "_asks_again",
         "_copy",
         "_error_body",
         "_error_room",
         "_headers",
+        "_judge",
         "_keeper",
         "_own_headers",
         "_same_origin",
@@ -80,7 +80,7 @@ class Answer:
         same_origin: bool,
         limits: Limits,
         keeper: Keeper,
-        asks_again: Callable[[UpstreamError], bool] | None,
+        judge: Callable[[UpstreamError], UpstreamError | None] | None,
     ) -> None:
         self.transcoder = transcoder
         self.pulse = Pulse()
@@ -94,7 +94,7 @@ class Answer:
         self._own_headers = headers
         self._same_origin = same_origin
         self._keeper = keeper
-        self._asks_again = asks_again
+        self._judge = judge
         self._status = 0
         self._headers: Sequence[tuple[bytes, bytes]] = ()
         self._error_body: list[bytes] | None = None
@@ -139,16 +139,21 @@ class Answer:
     async def _refused(self, error: UpstreamError) -> None:
         """There is no answer: tell the client, unless the same is asked otherwise."""
         error.headers = error.headers or list(self._headers)
-        self.error, self.finished = error, True
-        self.is_asked_again = self._asks_again is not None and self._asks_again(error)
-        if not self.is_asked_again:
+        told = self._judge(error) if self._judge is not None else error
+        self.error, self.finished, self.is_asked_again = told or error, True, told is None
+        if told is not None:
             self.begun = self.pulse.finished = True
-            await send_error(self._deliver, error)
+            await send_error(self._deliver, told)
 
     @property
     def is_refused(self) -> bool:
         """Whether the upstream's status says that there is no answer."""
         return self._error_body is not None
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the upstream has answered to the end, and did not fail."""
+        return self.error is None and self.transcoder.ended and self.transcoder.stream.failure is None
 
     async def keepalive(self) -> None:
         """Keep a quiet connection open."""
@@ -258,7 +263,7 @@ class StreamedAnswer(Answer):
         if not self.begun:
             self.begun = True
             await self._deliver({"type": "http.response.start", "status": 200, "headers": self._stream_headers()})
-            self._headers, self._asks_again = (), None  # there is no refusal now; asking holds the whole chat request
+            self._headers, self._judge = (), None  # there is no refusal now; judging holds the whole chat request
         self.pulse.sent = time.monotonic()
         await self._deliver({"type": "http.response.body", "body": data, "more_body": more})
 

@@ -7,13 +7,14 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..dialects import Dialect
 from ..dialects.lessons import learn
 from ..errors import OverloadedError, ResponsesError, UpstreamError
 from ..options import Limits, ReasoningForm, Unsupported
+from ..translate.left_out import LeftOut
 from .supervisor import Supervisor
 
 if TYPE_CHECKING:
@@ -105,25 +106,42 @@ class Runtime:
         """How this model is asked, lessons included."""
         return self._dialects.get(model, self.options.dialect)
 
-    def learn(self, model: str, error: UpstreamError, payload: Mapping[str, Any]) -> bool:
-        """Keep what a refusal teaches; whether the same can be asked otherwise now. Only "auto" learns: a named dialect
-        is the operator's word."""
+    def learn(self, dialect: Dialect, error: UpstreamError, payload: Mapping[str, Any]) -> Dialect | None:
+        """How the same can be asked otherwise, by what a refusal teaches. Only "auto" learns: a named dialect is the
+        operator's word.
+
+        Nothing is kept yet: what one client is refused may be its own fault.
+        """
         if self.options.dialect.name != "auto" or error.status not in _TEACHING_STATUSES:
-            return False
+            return None
+        return learn(error.words, payload, dialect)
+
+    def keep_lesson(self, model: str, tried: Mapping[str, Any]) -> None:
+        """Ask this model so from now on: asked so, it has answered what it had refused.
+
+        Args:
+            tried: the fields of the dialect that were changed.
+        """
         before = self.dialect(model)
-        after = learn(f"{error.param or ''} {error.words}", payload, before)
-        if after is None:
-            return False
-        changes = [name for name in Dialect.__dataclass_fields__ if getattr(before, name) != getattr(after, name)]
+        after = replace(before, **tried)
+        if after == before:
+            return
         logger.warning(
             "the upstream refuses what 'auto' sends: from now on with %s",
-            ", ".join(f"{name}={getattr(after, name)!r}" for name in changes),
+            ", ".join(f"{name}={value!r}" for name, value in tried.items()),
         )
         self._dialects[model] = after
         self._dialects.move_to_end(model)
         if len(self._dialects) > _MODELS_REMEMBERED:
             self._dialects.popitem(last=False)
-        return True
+
+    def note_lost(self, request: Mapping[str, Any], dialect: Dialect, left_out: LeftOut) -> None:
+        """Name the form of the answer where a lesson has taken it: it is asked for in weaker words, or in words alone.
+        What the operator's own dialect can't say is the operator's to know."""
+        form, known = ((request.get("text") or {}).get("format") or {}).get("type"), dialect.response_format
+        is_lost = form == "json_schema" or (form == "json_object" and known == "none")
+        if is_lost and known != self.options.dialect.response_format:
+            left_out.hint("text.format", at=("text", "format"), why=f"The upstream takes no '{form}' response_format")
 
     @property
     def expects_finish(self) -> bool | None:

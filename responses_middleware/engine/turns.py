@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from .. import _json
+from ..dialects.lessons import changes
 from ..errors import ResponsesError, UpstreamError, WrappedAppError
 from ..protocol.chat import ChatRequest
 from ..state import StoreError
@@ -52,14 +53,15 @@ class Run:
     """The execution of one response in the foreground."""
 
     __slots__ = (
-        "_asked",
         "_connection",
         "_created_at",
+        "_dialect",
         "_history",
         "_model",
         "_owner",
         "_request",
         "_response_id",
+        "_retried",
         "_runtime",
         "_stores",
     )
@@ -74,7 +76,9 @@ class Run:
         self._model = runtime.upstream_model(request["model"])
         self._stores = request.get("store") is not False and runtime.store is not None
         self._history: Sequence[Item] = ()
-        self._asked = False  # once; nothing is ever asked a third time
+        self._dialect = runtime.dialect(self._model)
+        # The refusal that has taught how to ask again, and what is new then; nothing is ever asked a third time.
+        self._retried: tuple[UpstreamError, Mapping[str, Any]] | None = None
 
     # -- the request
     @property
@@ -94,12 +98,14 @@ class Run:
 
     def _translate(self) -> ChatCall:
         runtime = self._runtime
+        unsupported = LeftOut(runtime.options.unsupported)
+        runtime.note_lost(self._request, self._dialect, unsupported)
         call = to_chat(
             self._request,
             self._history,
             model=self._model,
-            dialect=runtime.dialect(self._model),
-            unsupported=LeftOut(runtime.options.unsupported),
+            dialect=self._dialect,
+            unsupported=unsupported,
             unseal=runtime.unseal,
         )
         if call.left_out:
@@ -120,7 +126,7 @@ class Run:
             now=runtime.now,
             names=call.names,
             reasoning=runtime.options.reasoning,
-            think_tags=runtime.dialect(self._model).think_tags,
+            think_tags=self._dialect.think_tags,
             logprobs=wants_logprobs(request),
             obfuscate=bool((request.get("stream_options") or {}).get("include_obfuscation")),
             expects_finish=runtime.expects_finish,
@@ -148,7 +154,6 @@ class Run:
         call = self._translate()
         self._runtime.refuse_when_stopping()
         answer = self._new_answer(call)
-        self._asked = True
         raised: Exception | None = None  # by the wrapped app, or by the way to the upstream
         with anyio.CancelScope() as scope:
             watch = self._watch(answer, scope)
@@ -179,6 +184,8 @@ class Run:
             raise answer.error
         if answer.transcoder.stream.finish_reason:
             self._runtime.saw_finish()
+        if self._retried and answer.is_answered:
+            self._runtime.keep_lesson(self._model, self._retried[1])
         return answer.is_asked_again
 
     def _watch(self, answer: Answer, scope: anyio.CancelScope) -> Watch:
@@ -232,11 +239,20 @@ class Run:
             same_origin=options.same_origin,
             limits=options.limits,
             keeper=self,
-            asks_again=None if self._asked else partial(self._learns, call.payload),
+            judge=partial(self._judge, call.payload),
         )
 
-    def _learns(self, payload: ChatRequest, error: UpstreamError) -> bool:
-        return self._runtime.learn(self._model, error, payload)
+    def _judge(self, payload: ChatRequest, error: UpstreamError) -> UpstreamError | None:
+        """What the client is told of a refusal; None: it has taught how to ask otherwise, once."""
+        learnt = self._runtime.learn(self._dialect, error, payload)
+        news = changes(self._dialect, learnt or self._dialect)
+        if self._retried:
+            first, tried = self._retried
+            return first if tried.keys() & news.keys() else error  # of our own try the client can mend nothing
+        if learnt is None:
+            return error
+        self._dialect, self._retried = learnt, (error, news)
+        return None
 
     async def keep(self, response: dict[str, Any]) -> None:
         """Store a response; what is ready to be sent must not be lost, so that a leave of the client can't end this."""

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from responses_middleware import Dialect, Limits, owner_from_authorization
+from responses_middleware.dialects.lessons import changes
 from responses_middleware.engine.runtime import Options, Runtime
 from responses_middleware.errors import OverloadedError, UpstreamError
 from responses_middleware.state import Sealer
+from responses_middleware.translate.left_out import LeftOut
 
 PAYLOAD = {"model": "m", "messages": [], "max_tokens": 5, "stream_options": {"include_usage": True}}
 
@@ -61,10 +63,25 @@ def test_ids_are_random_all_over() -> None:
     assert len({response_id[5:9] for response_id in ids}) > 190
 
 
-def test_a_lesson_changes_how_this_model_is_asked() -> None:
+def learned(shared: Runtime, error: UpstreamError) -> dict[str, Any]:
+    """What a refusal of the first question changes."""
+    before = shared.dialect("m")
+    return changes(before, shared.learn(before, error, PAYLOAD) or before)
+
+
+def test_a_lesson_is_tried_first() -> None:
     shared = runtime()
 
-    assert shared.learn("m", refusal("use max_completion_tokens"), PAYLOAD)
+    tried = learned(shared, refusal("use max_completion_tokens"))
+
+    assert tried == {"max_tokens_field": "max_completion_tokens"}
+    assert shared.dialect("m") == Dialect()
+
+
+def test_a_lesson_that_is_kept_changes_how_this_model_is_asked() -> None:
+    shared = runtime()
+
+    shared.keep_lesson("m", {"max_tokens_field": "max_completion_tokens"})
 
     assert shared.dialect("m").max_tokens_field == "max_completion_tokens"
     assert shared.dialect("other").max_tokens_field == "max_tokens"
@@ -72,45 +89,82 @@ def test_a_lesson_changes_how_this_model_is_asked() -> None:
 
 def test_lessons_add_up() -> None:
     shared = runtime()
-    shared.learn("m", refusal("use max_completion_tokens"), PAYLOAD)
 
-    shared.learn("m", refusal("stream_options is unknown"), PAYLOAD)
+    shared.keep_lesson("m", {"max_tokens_field": "max_completion_tokens"})
+    shared.keep_lesson("m", {"stream_usage": False})
 
     assert (shared.dialect("m").max_tokens_field, shared.dialect("m").stream_usage) == ("max_completion_tokens", False)
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 429, 502, 503])
 def test_other_statuses_teach_nothing(status: int) -> None:
-    assert not runtime().learn("m", refusal("use max_completion_tokens", status), PAYLOAD)
+    assert learned(runtime(), refusal("use max_completion_tokens", status)) == {}
 
 
 def test_what_was_learned_already_is_not_learned_again() -> None:
     shared = runtime()
-    shared.learn("m", refusal("stream_options is unknown"), PAYLOAD)
+    shared.keep_lesson("m", {"stream_usage": False})
 
-    assert not shared.learn("m", refusal("stream_options is unknown"), PAYLOAD)
+    assert learned(shared, refusal("stream_options is unknown")) == {}
 
 
 def test_a_named_dialect_learns_nothing() -> None:
-    assert not runtime(dialect=Dialect.named("vllm")).learn("m", refusal("use max_completion_tokens"), PAYLOAD)
+    assert learned(runtime(dialect=Dialect.named("vllm")), refusal("use max_completion_tokens")) == {}
 
 
-def test_a_lesson_is_logged_without_what_the_client_said(caplog: pytest.LogCaptureFixture) -> None:
-    payload = {**PAYLOAD, "messages": [{"role": "user", "content": "my secret"}]}
+def test_a_lesson_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    shared = runtime()
 
-    runtime().learn("m", refusal("use max_completion_tokens"), payload)
+    for _ in range(2):
+        shared.keep_lesson("m", {"max_tokens_field": "max_completion_tokens"})
 
-    assert "max_tokens_field='max_completion_tokens'" in caplog.text
-    assert "my secret" not in caplog.text
+    assert caplog.text.count("max_tokens_field='max_completion_tokens'") == 1
 
 
 def test_lessons_of_endless_models_are_bounded() -> None:
     shared = runtime()
     for number in range(1100):
-        shared.learn(f"m{number}", refusal("use max_completion_tokens"), PAYLOAD)
+        shared.keep_lesson(f"m{number}", {"max_tokens_field": "max_completion_tokens"})
 
     assert shared.dialect("m0").max_tokens_field == "max_tokens"
     assert shared.dialect("m1099").max_tokens_field == "max_completion_tokens"
+
+
+LOST = [
+    # the form that the client asks for, the dialect, whether it is lost
+    ("json_schema", "json_object", True),
+    ("json_schema", "none", True),
+    ("json_object", "json_object", False),
+    ("json_object", "none", True),
+    ("text", "none", False),
+    ("json_schema", "json_schema", False),
+]
+
+
+@pytest.mark.parametrize(("form", "known", "is_lost"), LOST)
+def test_a_form_that_a_lesson_has_taken_is_named(form: str, known: Any, is_lost: bool) -> None:
+    left_out = LeftOut("warn")
+
+    runtime().note_lost({"text": {"format": {"type": form}}}, Dialect(response_format=known), left_out)
+
+    assert left_out.names == ["text.format"] * is_lost
+
+
+@pytest.mark.parametrize("text", [None, {}, {"format": None}])
+def test_a_request_without_a_form_loses_none(text: Any) -> None:
+    left_out = LeftOut("error")
+
+    runtime().note_lost({"text": text}, Dialect(response_format="none"), left_out)
+
+    assert left_out.names == []
+
+
+def test_what_the_operators_dialect_lacks_is_not_named() -> None:
+    left_out, deepseek = LeftOut("error"), Dialect.named("deepseek")
+
+    runtime(dialect=deepseek).note_lost({"text": {"format": {"type": "json_schema"}}}, deepseek, left_out)
+
+    assert left_out.names == []
 
 
 def test_finish_reasons_are_expected_once_one_was_seen() -> None:
