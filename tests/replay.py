@@ -11,7 +11,7 @@ from typing import Any
 
 import pydantic
 from openai.types.responses import Response, ResponseStreamEvent
-from sse_events import assert_no_surrogates, events_in, refuse_constant
+from sse_events import events_in, refuse_constant
 
 from responses_middleware import _json
 from responses_middleware.errors import ResponsesError
@@ -179,3 +179,7 @@ def validate(event: Event) -> None:
     if "response" in event:
         _response_adapter().validate_python(event["response"])
     assert_no_surrogates(event)
+
+
+def assert_no_surrogates(value: object) -> None:
+    json.dumps(value, ensure_ascii=False).encode()

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import anyio
 from anyio.abc import SocketAttribute
 from asgi_client import text_of
-from sse_events import assert_no_surrogates, event_in, frames_in, is_comment, refuse_constant
+from sse_events import event_in, frames_in, is_comment, refuse_constant
 
 from responses_middleware.stream.grammar import Grammar
 
@@ -60,9 +60,7 @@ class Reply:
     @property
     def events(self) -> list[dict[str, Any]]:
         """With comments between them at most."""
-        events = [event_in(frame) for frame in frames_in(self.body) if not is_comment(frame)]
-        assert_no_surrogates(events)
-        return events
+        return [event_in(frame) for frame in frames_in(self.body) if not is_comment(frame)]
 
     @property
     def response(self) -> dict[str, Any]:
