@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import UpstreamProtocolError
+from .finish import outcome_of
 
 
 def to_chunk(completion: object) -> dict[str, Any]:
@@ -23,9 +24,12 @@ def to_chunk(completion: object) -> dict[str, Any]:
 
 
 def _says_something(choice: object) -> bool:
-    """Whether this is a choice; Gemini's refusals have a finish reason alone."""
-    members = ("message", "delta", "text", "finish_reason")
-    return isinstance(choice, dict) and any(choice.get(member) is not None for member in members)
+    """Whether this is a choice. Gemini's refusals have no message, only a reason that says why there is none."""
+    if not isinstance(choice, dict):
+        return False
+    if any(choice.get(member) is not None for member in ("message", "delta", "text")):
+        return True
+    return outcome_of(_reason(choice) or "stop") != "completed"
 
 
 def _as_delta(choice: dict[str, Any]) -> dict[str, Any]:

@@ -44,8 +44,16 @@ def test_cloudflares_own_form_has_ended_too(reason: str | None) -> None:
 @pytest.mark.parametrize(
     "document",
     [None, 5, "text", [], {}, {"choices": None}, {"choices": []}, {"choices": "a"}, {"choices": [None]},
-     {"choices": [{}]}, {"choices": [{"message": None}]}, {"result": {}}],
+     {"choices": [{}]}, {"choices": [{"message": None}]}, {"choices": [{"message": None, "finish_reason": "stop"}]},
+     {"choices": [{"finish_reason": "tool_calls"}]}, {"result": {}}],
 )  # fmt: skip
 def test_json_that_is_no_completion_is_refused(document: object) -> None:
     with pytest.raises(UpstreamProtocolError, match="no chat completion"):
         to_chunk(document)
+
+
+@pytest.mark.parametrize("reason", ["content_filter", "length", "error"])
+def test_a_reason_that_says_why_there_is_no_message_is_an_answer(reason: str) -> None:
+    chunk = to_chunk({"choices": [{"index": 0, "finish_reason": reason}]})
+
+    assert [choice["finish_reason"] for choice in chunk["choices"]] == [reason]
