@@ -16,12 +16,12 @@ from .endpoints.exchange import ClientLeftError
 from .endpoints.input_items import input_items
 from .endpoints.retrieve import retrieve
 from .endpoints.websocket import refuse
-from .engine.replies import send_error
 from .engine.runtime import Options, Runtime
 from .engine.turns import Connection
 from .errors import MethodNotAllowedError, NotFoundError, ResponsesError, UpstreamError
 from .lifespan import Lifespan
 from .options import Limits, ReasoningForm, Unsupported
+from .replies import send_error
 from .state import Sealer, StoreError, owner_from_authorization
 from .upstream.app import MARKER
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..engine.replies import send_json
 from ..engine.runtime import Runtime
 from ..engine.turns import Connection
+from ..replies import send_json
 from .pages import page, parse_query
 from .stored import found
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from urllib.parse import parse_qs
 
-from ..engine.replies import send_json
 from ..engine.runtime import Runtime
 from ..engine.turns import Connection
 from ..errors import InvalidRequestError
+from ..replies import send_json
 from .stored import found
 
 

@@ -17,11 +17,11 @@ import anyio
 from .. import _json
 from ..errors import ResponsesError, UpstreamError, UpstreamProtocolError
 from ..options import Limits
+from ..replies import send_error
 from ..stream.frames import KEEPALIVE
 from ..stream.transcoder import Transcoder
 from ..translate.failure import from_error_body
 from ..upstream.headers import answer_headers
-from .replies import send_error
 from .watch import Pulse
 
 if TYPE_CHECKING:

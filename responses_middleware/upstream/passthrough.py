@@ -9,8 +9,8 @@ from urllib.parse import quote, unquote
 
 import anyio
 
-from .. import _json
 from ..errors import InvalidRequestError, MethodNotAllowedError, NotFoundError, ResponsesError
+from ..replies import deny_websocket, send_error
 from .headers import relayed_answer_headers
 from .transport import close, read
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 REFUSED_METHODS = frozenset({"CONNECT", "TRACE"})
 """TRACE would show the client what we add to its request: the upstream's key."""
+
+_ALLOWED = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 
 MAX_URL = 60_000
 """Characters; httpx refuses URLs above 64 KiB."""
@@ -47,7 +49,7 @@ class PassThrough:
             case "http":
                 await self._http(scope, receive, send)
             case "websocket":
-                await _refuse_websocket(scope, receive, send)
+                await deny_websocket(scope, receive, send, NotFoundError("No WebSocket is served here."))
             case "lifespan":
                 await self._lifespan(receive, send)
             case other:
@@ -57,7 +59,7 @@ class PassThrough:
         try:
             url = self._route(scope)
         except ResponsesError as error:
-            await _send_error(send, error)
+            await send_error(send, error)
             return
         failure: Exception | None = None
         async with anyio.create_task_group() as group:
@@ -81,7 +83,7 @@ class PassThrough:
         except ResponsesError as error:
             if not body.is_gone:
                 body.answered = True
-                await _send_error(send, error)
+                await send_error(send, error)
             return
         try:
             headers = relayed_answer_headers(response.headers.raw)
@@ -98,7 +100,7 @@ class PassThrough:
     def _route(self, scope: Scope) -> str:
         method, path = scope["method"], _path(scope)
         if method in REFUSED_METHODS:
-            raise MethodNotAllowedError(method, scope["path"], allowed="another method")
+            raise MethodNotAllowedError(method, scope["path"], allowed=_ALLOWED)
         query = quote(scope.get("query_string", b"").decode("latin-1"), safe=_QUERY_SAFE)
         url = self._url(path, query)
         # No way out of the base. Servers hand on what clients write where the path belongs ("@other.host/x"); behind
@@ -194,21 +196,3 @@ def _path(scope: Scope) -> str:
     if written.startswith(encoded_root) and unquote(written) == path:  # keeps the %2F of `/models/org%2Fname`
         return quote(written.removeprefix(encoded_root), safe=_PATH_SAFE)
     return quote(path.removeprefix(root), safe=_PATH_SAFE.replace("%", ""))
-
-
-async def _send_error(send: Send, error: ResponsesError) -> None:
-    body = _json.dumps(error.body())
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": error.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body, "more_body": False})
-
-
-async def _refuse_websocket(scope: Scope, receive: Receive, send: Send) -> None:
-    await receive()  # websocket.connect
-    if "websocket.http.response" not in (scope.get("extensions") or {}):
-        await send({"type": "websocket.close", "code": 1000})
-        return
-    body = _json.dumps(NotFoundError("No WebSocket is served here.").body())
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    await send({"type": "websocket.http.response.start", "status": 404, "headers": headers})
-    await send({"type": "websocket.http.response.body", "body": body, "more_body": False})

@@ -24,6 +24,7 @@ LAYERS: list[set[str]] = [
     {"endpoints"},
     {"engine"},
     {"tools", "state", "upstream"},
+    {"replies"},
     {"stream"},
     {"translate"},
     {"dialects"},

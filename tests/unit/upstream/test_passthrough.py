@@ -149,6 +149,7 @@ async def test_methods_that_would_show_the_key_are_refused(method: str) -> None:
     await run(http(method, "/v1/models"), client, echo)
 
     assert client.status == 405
+    assert (b"allow", b"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS") in client.headers
     assert echo.requests == []
 
 

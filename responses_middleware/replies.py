@@ -1,14 +1,14 @@
-"""An HTTP answer of ours that is no Response: one JSON value, or an OpenAI error object."""
+"""Answers of ours that are no Response: one JSON value, an OpenAI error object, a WebSocket denied."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import _json
-from ..errors import MethodNotAllowedError, OverloadedError, ResponsesError, UpstreamError
+from . import _json
+from .errors import MethodNotAllowedError, OverloadedError, ResponsesError, UpstreamError
 
 if TYPE_CHECKING:
-    from starlette.types import Send
+    from starlette.types import Receive, Scope, Send
 
 
 async def send_json(
@@ -31,3 +31,15 @@ async def send_error(send: Send, error: ResponsesError) -> None:
     elif isinstance(error, OverloadedError):
         headers = [(b"retry-after", b"%d" % error.retry_after)]
     await send_json(send, error.body(), status=error.status, headers=headers)
+
+
+async def deny_websocket(scope: Scope, receive: Receive, send: Send, error: ResponsesError) -> None:
+    """Deny a handshake with an OpenAI error object; without the denial extension of ASGI the server answers 403."""
+    await receive()  # websocket.connect
+    if "websocket.http.response" not in (scope.get("extensions") or {}):
+        await send({"type": "websocket.close", "code": 1000})
+        return
+    body = _json.dumps(error.body())
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "websocket.http.response.start", "status": error.status, "headers": headers})
+    await send({"type": "websocket.http.response.body", "body": body, "more_body": False})
