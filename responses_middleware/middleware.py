@@ -12,8 +12,8 @@ from .dialects import Dialect
 from .endpoints.cancel import cancel
 from .endpoints.create import create
 from .endpoints.delete import delete
-from .endpoints.exchange import ClientLeftError
 from .endpoints.input_items import input_items
+from .endpoints.request_body import ClientLeftError
 from .endpoints.retrieve import retrieve
 from .endpoints.websocket import refuse
 from .engine.runtime import Options, Runtime

@@ -1,3 +1,3 @@
-"""One file per endpoint; `exchange`, `pages` and `stored` hold what they share."""
+"""One file per endpoint; `request_body`, `pages` and `stored` hold what they share."""
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from ..engine.runtime import Runtime
 from ..engine.turns import Connection, Run
 from ..options import Limits
 from ..protocol import CreateRequest, validate
-from .exchange import read_json
+from .request_body import read_json
 
 
 async def create(runtime: Runtime, connection: Connection) -> None:

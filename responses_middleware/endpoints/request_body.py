@@ -1,4 +1,4 @@
-"""What all endpoints share with HTTP: a bounded request body, a JSON answer, an error answer."""
+"""The request's JSON body: bounded in size and time, its encoding undone."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from .. import _json
-from ..errors import (
-    InvalidRequestError,
-    RequestTimeoutError,
-    RequestTooLargeError,
-)
+from ..errors import InvalidRequestError, RequestTimeoutError, RequestTooLargeError
 from ..options import Limits
 from ..upstream.decoding import decode_request_body
 
