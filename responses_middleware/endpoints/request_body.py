@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from .. import _json
-from ..errors import InvalidRequestError, RequestTimeoutError, RequestTooLargeError
+from ..content_coding import DamagedError, UnknownCodingError, decode, open_layers, read_codings
+from ..errors import InvalidRequestError, RequestTimeoutError, RequestTooLargeError, UnsupportedEncodingError
 from ..options import Limits
-from ..upstream.decoding import decode_request_body
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope
+
+_ACCEPTED = "gzip, deflate, zstd or identity"
 
 
 class ClientLeftError(Exception):
@@ -59,3 +61,40 @@ async def _read_body(headers: dict[bytes, bytes], receive: Receive, limits: Limi
             raise RequestTooLargeError(limits.max_request_bytes)
         more = message.get("more_body", False)
     return b"".join(pieces)
+
+
+def decode_request_body(data: bytes, encoding: str, max_bytes: int) -> bytes:
+    """Undo the Content-Encoding of a client's request body.
+
+    Raises:
+        UnsupportedEncodingError: more than one encoding, or one that is unknown or not installed.
+        RequestTooLargeError: more than `max_bytes` decoded.
+        InvalidRequestError: damaged or truncated.
+    """
+    codings = read_codings(encoding)
+    if len(codings) > 1:  # layers in a row could make much work of a few bytes without ever reaching max_bytes
+        raise UnsupportedEncodingError(f"Content-Encoding must be one of {_ACCEPTED}, not several.")
+    try:
+        layers = open_layers(codings)
+    except UnknownCodingError as error:
+        raise _unsupported(str(error)) from error
+    decoded = bytearray()
+    try:
+        for piece in decode(layers, data):
+            decoded += piece
+            if len(decoded) > max_bytes:
+                raise RequestTooLargeError(max_bytes)
+        for layer in layers:
+            layer.finish()
+    except DamagedError as error:
+        raise InvalidRequestError(f"The request body is damaged: {error}.") from error
+    return bytes(decoded)
+
+
+def _unsupported(name: str) -> UnsupportedEncodingError:
+    if name == "zstd":
+        return UnsupportedEncodingError(
+            "Content-Encoding 'zstd' is not installed here: the server needs `pip install responses-middleware[zstd]`; "
+            "gzip, deflate and identity are accepted."
+        )
+    return UnsupportedEncodingError(f"Content-Encoding {name[:40]!r} is not known; {_ACCEPTED} are accepted.")

@@ -29,7 +29,7 @@ LAYERS: list[set[str]] = [
     {"translate"},
     {"dialects"},
     {"protocol"},
-    {"options"},
+    {"options", "content_coding"},
     {"errors", "_json"},
 ]
 TOP = LAYERS[0]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import sys
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
+import zstandard
 
 from responses_middleware import Limits
-from responses_middleware.endpoints.request_body import ClientLeftError, read_json
+from responses_middleware.endpoints.request_body import ClientLeftError, decode_request_body, read_json
 from responses_middleware.errors import (
     InvalidRequestError,
     RequestTimeoutError,
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.anyio
 
+TEXT = b'{"n": 1}' * 1000
 GONE: Any = {"type": "http.disconnect"}
 
 
@@ -90,3 +94,48 @@ async def test_an_unknown_encoding_is_refused() -> None:
 async def test_what_is_not_json_is_refused() -> None:
     with pytest.raises(InvalidRequestError, match="We could not parse the JSON body"):
         await read(piece(b"{"))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "encoded"),
+    [
+        ("gzip", gzip.compress(TEXT)),
+        ("deflate", zlib.compress(TEXT)),
+        ("zstd", zstandard.ZstdCompressor().compress(TEXT)),
+    ],
+)
+def test_a_request_body_is_decoded(encoding: str, encoded: bytes) -> None:
+    assert decode_request_body(encoded, encoding, len(TEXT)) == TEXT
+
+
+@pytest.mark.parametrize("encoding", ["", "identity"])
+def test_a_plain_request_body_stays(encoding: str) -> None:
+    assert decode_request_body(b"{}", encoding, 10) == b"{}"
+
+
+@pytest.mark.parametrize(
+    "encoded", [gzip.compress(bytes(64 * 1024 * 1024), mtime=0), gzip.compress(bytes(1001), mtime=0)]
+)
+def test_a_request_body_past_its_limit_is_too_large(encoded: bytes) -> None:
+    with pytest.raises(RequestTooLargeError, match="1000 bytes"):
+        decode_request_body(encoded, "gzip", 1000)
+
+
+@pytest.mark.parametrize("body", [b"{}", gzip.compress(b"{}", mtime=0)[:-1], gzip.compress(b"{}", mtime=0) + b"x"])
+def test_a_damaged_request_body_is_the_clients_error(body: bytes) -> None:
+    with pytest.raises(InvalidRequestError, match="The request body is damaged"):
+        decode_request_body(body, "gzip", 1000)
+
+
+@pytest.mark.parametrize("encoding", ["br", "gzip, gzip"])
+def test_another_encoding_is_refused_with_those_that_are_accepted(encoding: str) -> None:
+    with pytest.raises(UnsupportedEncodingError, match="gzip, deflate, zstd or identity"):
+        decode_request_body(b"", encoding, 1000)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="zstd is in the standard library")
+def test_without_zstandard_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+
+    with pytest.raises(UnsupportedEncodingError, match=r"pip install responses-middleware\[zstd\]"):
+        decode_request_body(b"", "zstd", 1000)
