@@ -16,7 +16,7 @@ from typing import Any
 import loopback
 
 from responses_middleware import ConfigurationError, ResponsesMiddleware
-from responses_middleware.demo import model_file
+from responses_middleware.command.demo import model_file
 
 
 def chat_server(model: str) -> Any:

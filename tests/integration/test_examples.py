@@ -24,7 +24,7 @@ import pytest
 import responses_middleware
 import responses_middleware.stream
 from responses_middleware import Limits, ResponsesMiddleware
-from responses_middleware.cli import build_parser
+from responses_middleware.command.flags import build_parser
 from responses_middleware.dialects.registry import PRESETS
 
 if TYPE_CHECKING:

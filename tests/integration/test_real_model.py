@@ -16,8 +16,8 @@ import uvicorn
 from asgi_client import text_of
 
 from responses_middleware import Limits, ResponsesProxy
-from responses_middleware.demo import MODEL, LlamaServer
-from responses_middleware.serving import listen, server_config
+from responses_middleware.command.demo import MODEL, LlamaServer
+from responses_middleware.command.serving import listen, server_config
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

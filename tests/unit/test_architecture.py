@@ -20,7 +20,7 @@ IMPURE = {"asyncio", "time", "datetime", "random", "secrets", "uuid", "threading
 
 # Every room may import those below it, in other lines, and itself; a room beside it, never.
 LAYERS: list[set[str]] = [
-    {"__init__", "__main__", "middleware", "proxy", "cli", "demo", "serving", "lifespan", "construction"},
+    {"__init__", "__main__", "middleware", "proxy", "cli", "command", "lifespan", "construction"},
     {"endpoints"},
     {"engine"},
     {"tools", "state", "upstream"},

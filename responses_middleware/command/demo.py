@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import httpx
 
-from . import ResponsesProxy
-from .cli import PROGRAM, Parser, port_number, usage_lines
-from .errors import ConfigurationError, ResponsesError
-from .options import Limits
-from .serving import Place, listen, require_uvicorn, say, serve
-from .stream import SSEDecoder
+from ..errors import ConfigurationError, ResponsesError
+from ..options import Limits
+from ..proxy import ResponsesProxy
+from ..stream import SSEDecoder
+from .flags import PROGRAM, Parser, port_number
+from .greeting import say, usage_lines
+from .serving import Place, listen, require_uvicorn, serve
 
 if TYPE_CHECKING:
     import argparse

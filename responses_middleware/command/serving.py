@@ -1,6 +1,6 @@
 """Serving an ASGI app with uvicorn for the commands: the socket, the server, the logs.
 
-uvicorn comes with the extra `cli` and is imported only here, and only when it is needed.
+uvicorn comes with the extra `cli` and is imported only here and in `server`, and only when it is needed.
 """
 
 from __future__ import annotations
@@ -8,13 +8,10 @@ from __future__ import annotations
 import logging
 import os
 import socket
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import anyio
-
-from .errors import ConfigurationError
+from ..errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,19 +19,12 @@ if TYPE_CHECKING:
     import uvicorn
     from starlette.types import ASGIApp
 
-    from .options import Limits
+    from ..options import Limits
 
 LOG_LEVELS = ("debug", "info", "warning", "error")
 
 REFUSED = "ASGI callable returned without completing handshake."
 """What uvicorn 0.54 logs as an error for every WebSocket that was refused properly, with a status."""
-
-CLOSING = 1.5  # seconds beyond `grace` for terminal events to go out and connections to close
-
-
-def say(line: str) -> None:
-    """Print one line on standard error at once."""
-    print(line, file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,66 +79,15 @@ def serve(
 
     `on_listening` is called once connections are accepted, with a function that stops the server, from any thread.
     """
+    from .server import Server
+
     set_up_logging(log_level)
-    server = make_server(server_config(app, limits, log_level), limits.grace, on_listening)
+    server = Server(server_config(app, limits, log_level), grace=limits.grace, on_listening=on_listening)
     try:
         server.run(sockets=[listener])
     except SystemExit:  # the app refused to start; uvicorn has logged why
         return 1
     return 0
-
-
-def make_server(
-    config: uvicorn.Config, grace: float, on_listening: Callable[[Callable[[], None]], None]
-) -> uvicorn.Server:
-    """A uvicorn server that says when it listens, and tells the app of a stop while its answers are still running.
-
-    uvicorn sends `lifespan.shutdown` only after the last answer has ended or was cut (Server.shutdown, 0.54). Told
-    first, the app can let answers end within `grace` seconds and close the others with a terminal event.
-    """
-    import uvicorn
-
-    class Server(uvicorn.Server):
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets=sockets)
-            if self.started:
-                on_listening(self.stop)
-
-        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            for accepting in self.servers:
-                accepting.close()
-            logging.getLogger("uvicorn.error").addFilter(_without(anyio.get_cancelled_exc_class()))
-            if self.server_state.tasks:
-                say(f"stopping: running answers have up to {grace:g} seconds to end (Ctrl-C ends them now)")
-            begun = anyio.current_time()
-            await self._tell_app()
-            left = grace + 1 - (anyio.current_time() - begun)
-            self.config.timeout_graceful_shutdown = max(1, round(left))
-            await super().shutdown(sockets=sockets)
-
-        async def _tell_app(self) -> None:
-            """Let the app end its answers, within the time that they have and until a second Ctrl-C."""
-            with anyio.move_on_after(grace + CLOSING) as waiting:
-                async with anyio.create_task_group() as group:
-                    group.start_soon(self._cancel_when_forced, waiting)
-                    await self.lifespan.shutdown()
-                    group.cancel_scope.cancel()
-            self.force_exit = self.force_exit or waiting.cancelled_caught
-
-        async def _cancel_when_forced(self, waiting: anyio.CancelScope) -> None:
-            while not self.force_exit:  # noqa: ASYNC110 - uvicorn sets it from a signal handler
-                await anyio.sleep(0.1)
-            waiting.cancel()
-
-        def stop(self) -> None:
-            self.should_exit = True
-
-    return Server(config)
-
-
-def _without(cancelled: type[BaseException]) -> Callable[[logging.LogRecord], bool]:
-    """A log filter: what a stop cuts short is no fault, and uvicorn would write a traceback for each of it."""
-    return lambda record: not (record.exc_info and isinstance(record.exc_info[1], cancelled))
 
 
 def server_config(app: ASGIApp, limits: Limits, log_level: str) -> uvicorn.Config:
