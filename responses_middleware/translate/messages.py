@@ -6,10 +6,7 @@ it, in call order, wherever they stand in the input. Chat servers refuse anythin
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..dialects import Dialect
@@ -17,26 +14,17 @@ from ..errors import InvalidEncryptedContentError, NotFoundError, UnsupportedVal
 from ..protocol.faults import quote
 from ..protocol.items import Item
 from . import history
-from .client_tools import CLIENT_TOOLS
+from .calls import CALL_KINDS, FOREIGN_CALLS, shortened, to_call, to_call_and_result
 from .left_out import LeftOut, Place, param_of
-from .outputs import code_interpreter_text, read_output
+from .outputs import read_output
 from .parts import Content, Part, PartWriter, joined
-from .tool_names import ToolBinding, ToolKind, ToolNames
+from .tool_names import ToolNames
 from .turn import Message, Turn
 
 Unseal = Callable[[str], dict[str, Any] | None]
 
-_BINDING_KINDS: Mapping[str, ToolKind] = {
-    "function_call": "function",
-    "custom_tool_call": "custom",
-    "local_shell_call": "local_shell",
-    "shell_call": "shell",
-    "apply_patch_call": "apply_patch",
-    "computer_call": "computer",
-    "tool_search_call": "tool_search",
-}
 # Items of tools that another server ran: what they found is in the text behind them.
-_FOREIGN = frozenset(
+_NOT_CARRIED = frozenset(
     {
         "web_search_call",
         "file_search_call",
@@ -47,48 +35,17 @@ _FOREIGN = frozenset(
     }
 )
 _READ_BEFORE = frozenset({"additional_tools", "configuration_update"})  # by request.py
-_NINE = re.compile(r"[a-zA-Z0-9]{9}")
 
 
-def to_messages(
-    items: Sequence[Item],
-    *,
-    notes: Sequence[str | None],
-    dialect: Dialect,
-    names: ToolNames,
-    left_out: LeftOut,
-    place: Callable[[int], Place],
-    unseal: Unseal,
-    thinking_since: int,
-) -> list[Message]:
-    """The messages of a chat request.
+class MessageWriter:
+    """The messages of a chat request, in one pass over the items.
 
     Args:
         items: the effective input: earlier turns, then the items of the request.
-        notes: what leads as system text: the instructions of this request, and what the server must be told in words.
         place: of the item at a position, for errors.
         unseal: opens an `encrypted_content` of ours; None for any other.
         thinking_since: thinking at earlier positions is not given back.
     """
-    walk = _Walk(
-        items,
-        dialect=dialect,
-        names=names,
-        left_out=left_out,
-        place=place,
-        unseal=unseal,
-        thinking_since=thinking_since,
-    )
-    for note in notes:
-        if note:
-            walk.system(note)
-    for position, item in enumerate(items):
-        walk.item(position, item)
-    return walk.finish()
-
-
-class _Walk:
-    """One pass over the items."""
 
     def __init__(
         self,
@@ -101,7 +58,7 @@ class _Walk:
         unseal: Unseal,
         thinking_since: int,
     ) -> None:
-        self.messages: list[Message] = []
+        self._messages: list[Message] = []
         self._leading: list[Content] = []  # system texts that become one message in front
         self._items = items
         self._dialect = dialect
@@ -115,11 +72,24 @@ class _Walk:
         self._turn: Turn | None = None
         self._pending: Turn | None = None  # thinking of the turn that follows
 
-    def item(self, position: int, item: Item) -> None:
+    def write(self, notes: Iterable[str | None]) -> list[Message]:
+        """All messages; to be called once.
+
+        The notes lead as system text: the instructions of this request, and what the server must be told in words.
+        """
+        for note in notes:
+            if note:
+                self._system(note)
+        for position, item in enumerate(self._items):
+            self._item(position, item)
+        self._flush()
+        return [*([self._system_message(_merged(self._leading))] if self._leading else []), *self._messages]
+
+    def _item(self, position: int, item: Item) -> None:
         kind = item.get("type") or ("message" if "role" in item else "item_reference")
         if kind == "message":
             self._message(position, item)
-        elif kind in _BINDING_KINDS:
+        elif kind in CALL_KINDS:
             self._call(position, item)
         elif kind in history.OUTPUTS:
             self._output(position, item)
@@ -129,32 +99,27 @@ class _Walk:
             self._other(position, item, kind)
 
     # -- messages
-    def system(self, content: Content) -> None:
+    def _system(self, content: Content) -> None:
         """A system-like text: merged with those that lead, or where it stands."""
         merge = self._dialect.system_messages
         if merge != "single_leading":
-            self.flush()
-        if merge == "single_leading" or (merge == "merge_leading" and not self.messages):
+            self._flush()
+        if merge == "single_leading" or (merge == "merge_leading" and not self._messages):
             self._leading.append(content)
         else:
-            self.messages.append(self._system(content))
+            self._messages.append(self._system_message(content))
 
-    def _system(self, content: Content) -> Message:
+    def _system_message(self, content: Content) -> Message:
         return {"role": "developer" if self._dialect.developer_role else "system", "content": content}
-
-    def finish(self) -> list[Message]:
-        """All messages, once the last item is read."""
-        self.flush()
-        return [*([self._system(_merged(self._leading))] if self._leading else []), *self.messages]
 
     def _message(self, position: int, item: Item) -> None:
         content, place = item.get("content"), (*self._place(position), "content")
         match item["role"]:
             case "user":
                 written = self._parts.content(content, place)
-                self.flush()
+                self._flush()
                 self._pending = None  # thinking that no turn followed
-                self.messages.append({"role": "user", "content": written})
+                self._messages.append({"role": "user", "content": written})
             case "assistant":
                 text, media = self._parts.split(content, place)
                 if text or media:  # strict servers refuse empty assistant messages
@@ -164,20 +129,20 @@ class _Walk:
             case _:
                 words, media = self._parts.system(content, place)
                 if words or not media:
-                    self.system(words)
+                    self._system(words)
                 self._show(media, "Given with the system message:")
 
     def _show(self, media: list[Part], caption: str) -> None:
         """Pictures and files that their own message can't hold, in one of the user's."""
         if media:
-            self.flush()
-            self.messages.append({"role": "user", "content": [{"type": "text", "text": caption}, *media]})
+            self._flush()
+            self._messages.append({"role": "user", "content": [{"type": "text", "text": caption}, *media]})
 
     # -- turns
     def _assistant(self, position: int) -> Turn:
         """The turn that what stands here belongs to."""
         if self._turn and self._turn.ended_before(position):
-            self.flush()
+            self._flush()
         if self._turn is None:
             self._turn, self._pending = self._pending or Turn(), None
         return self._turn
@@ -185,21 +150,15 @@ class _Walk:
     def _call(self, position: int, item: Item) -> None:
         if position in self._pairs.orphans:
             return
-        kind = _BINDING_KINDS[item["type"]]
-        name = self._names.name(_binding(kind, item))
+        call = to_call(item, self._dialect, self._names)
         call_id, turn = history.call_id_of(item), self._assistant(position)
-        if kind == "custom" and self._dialect.custom_tools == "native":
-            call: Message = {"type": "custom", "custom": {"name": name, "input": item["input"]}}
-        else:
-            call = {"type": "function", "function": {"name": name, "arguments": _arguments(kind, item)}}
-        chat_id = self._chat_id(turn.distinct(call_id))
-        turn.add_call({"id": chat_id, **call}, call_id, self._pairs.outputs[position])
+        turn.add_call({"id": self._chat_id(turn.distinct(call_id)), **call}, call_id, self._pairs.outputs[position])
 
     def _output(self, position: int, item: Item) -> None:
         if position in self._pairs.orphans:
             text, media = read_output(item, self._place(position), self._parts, self._names)
-            self.flush()
-            self.messages.append({"role": "user", "content": f"Output of an earlier tool call:\n{text}"})
+            self._flush()
+            self._messages.append({"role": "user", "content": f"Output of an earlier tool call:\n{text}"})
             self._show(media, "Returned by an earlier tool call:")
 
     def _reasoning(self, position: int, item: Item) -> None:
@@ -222,20 +181,20 @@ class _Walk:
         shown = item.get("content") or item.get("summary") or []
         return joined(part["text"] for part in shown if part.get("text")), {}
 
-    def flush(self) -> None:
+    def _flush(self) -> None:
         """Write the open turn: its assistant message, then the results of its calls, then their pictures."""
         turn, self._turn = self._turn, None
         if turn is None:
             return
         if turn.texts or turn.calls:
-            self.messages.append(turn.message(self._dialect))
+            self._messages.append(turn.message(self._dialect))
         pictures: list[Part] = []
         if turn.media:
             pictures += [{"type": "text", "text": "Shown by the assistant:"}, *turn.media]
         for call in turn.calls:
             self._write_output(call.output, call.chat["id"], pictures)
         if pictures:
-            self.messages.append({"role": "user", "content": pictures})
+            self._messages.append({"role": "user", "content": pictures})
 
     def _write_output(self, position: int, chat_id: str, pictures: list[Part]) -> None:
         text, media = read_output(self._items[position], self._place(position), self._parts, self._names)
@@ -246,14 +205,14 @@ class _Walk:
             what = "See the next user message for the image or file that this tool returned."
             content = f"{text}\n{what}" if text else what
             pictures += [{"type": "text", "text": f"Returned by tool call {chat_id}:"}, *media]
-        self.messages.append({"role": "tool", "tool_call_id": chat_id, "content": content})
+        self._messages.append({"role": "tool", "tool_call_id": chat_id, "content": content})
 
     # -- the rest
     def _other(self, position: int, item: Item, kind: str) -> None:
         at = (*self._place(position), "type")
-        if kind in ("mcp_call", "code_interpreter_call"):
-            self._foreign_call(item, kind)
-        elif kind in _FOREIGN or ":" in kind:
+        if kind in FOREIGN_CALLS:
+            self._foreign_call(item)
+        elif kind in _NOT_CARRIED or ":" in kind:
             self._left_out.hint(
                 kind, at=at, why=f"An item of type '{quote(kind)}' can't be carried by a chat completion"
             )
@@ -267,27 +226,17 @@ class _Walk:
             why = f"Input items of type '{kind}' are not supported here."
             self._left_out.refuse(UnsupportedValueError(why, param=param_of(at)))
 
-    def _foreign_call(self, item: Item, kind: str) -> None:
+    def _foreign_call(self, item: Item) -> None:
         """A call that another server ran, with its result: the model sees it as any call and its result."""
-        self.flush()
-        if kind == "mcp_call":
-            binding = ToolBinding("function", item["name"], item.get("server_label"))
-            arguments, result = _object_text(item.get("arguments") or ""), item.get("output") or item.get("error") or ""
-        else:
-            binding = ToolBinding("function", "code_interpreter")
-            arguments = json.dumps({"code": item.get("code") or ""}, ensure_ascii=False)
-            result = code_interpreter_text(item)
-        call_id = self._chat_id(item.get("id") or f"call_{len(self.messages)}")
-        function = {"name": self._names.name(binding), "arguments": arguments}
-        call = {"id": call_id, "type": "function", "function": function}
-        text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
-        self.messages.append({"role": "assistant", "content": self._dialect.tool_call_content, "tool_calls": [call]})
-        self.messages.append({"role": "tool", "tool_call_id": call_id, "content": text})
+        self._flush()
+        call, result = to_call_and_result(item, self._names)
+        call_id = self._chat_id(item.get("id") or f"call_{len(self._messages)}")
+        message = {"role": "assistant", "content": self._dialect.tool_call_content}
+        self._messages.append({**message, "tool_calls": [{"id": call_id, **call}]})
+        self._messages.append({"role": "tool", "tool_call_id": call_id, "content": result})
 
     def _chat_id(self, call_id: str) -> str:
-        if self._dialect.tool_call_ids is None or _NINE.fullmatch(call_id):
-            return call_id
-        return hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:9]
+        return shortened(call_id) if self._dialect.tool_call_ids else call_id
 
 
 def _merged(contents: list[Content]) -> Content:
@@ -299,33 +248,3 @@ def _merged(contents: list[Content]) -> Content:
 
 def _as_parts(content: Content) -> list[Part]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
-
-
-def _binding(kind: ToolKind, item: Item) -> ToolBinding:
-    """The tool that a call is of; only functions and freeform tools have names of their own."""
-    if kind in ("function", "custom"):
-        return ToolBinding(kind, item["name"], item.get("namespace"))
-    return ToolBinding(kind, kind)
-
-
-def _arguments(kind: ToolKind, item: Item) -> str:
-    match kind:
-        case "function":
-            return _object_text(item["arguments"])
-        case "custom":
-            return json.dumps({"input": item["input"]}, ensure_ascii=False)
-        case _:
-            return json.dumps(CLIENT_TOOLS[kind].to_arguments(item), ensure_ascii=False)
-
-
-def _object_text(arguments: str) -> str:
-    """Arguments that are one JSON object: llama.cpp and vLLM parse those of history, and answer 500 or 400 to others.
-    What a cut or careless model wrote instead is kept as text."""
-    if not arguments.strip():
-        return "{}"
-    try:
-        if isinstance(json.loads(arguments), dict):
-            return arguments
-    except (ValueError, RecursionError):
-        pass
-    return json.dumps({"arguments": arguments}, ensure_ascii=False)

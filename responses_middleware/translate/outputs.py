@@ -34,12 +34,6 @@ def read_output(item: Item, place: Place, parts: PartWriter, names: ToolNames) -
             return parts.split(item["output"], (*place, "output"))
 
 
-def code_interpreter_text(item: Item) -> str:
-    """What a code interpreter printed; its files are elsewhere."""
-    logs = (output.get("logs") for output in item.get("outputs") or ())
-    return "\n".join(log for log in logs if isinstance(log, str))
-
-
 def _shell_text(output: list[Item]) -> str:
     """What each command printed, and how it ended."""
     told = [{name: entry[name] for name in _TOLD_OF_OUTCOME if entry.get(name) not in (None, "")} for entry in output]

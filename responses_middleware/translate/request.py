@@ -13,7 +13,7 @@ from ..protocol.items import Item
 from . import formats
 from .choice import ToolChoice, choose
 from .left_out import LeftOut, Place
-from .messages import to_messages
+from .messages import MessageWriter
 from .tool_names import ToolNames
 from .tools import ListedTool, OfferedTools, offer
 
@@ -76,9 +76,8 @@ def to_chat(
     offered = offer(_all_tools(request, items, place), dialect, unsupported)
     choice = choose(request.get("tool_choice"), offered, dialect, unsupported)
     form, words = formats.to_response_format(settings.form, dialect)
-    messages = to_messages(
+    writer = MessageWriter(
         items,
-        notes=(request.get("instructions"), words, choice.words),
         dialect=dialect,
         names=offered.names,
         left_out=unsupported,
@@ -86,6 +85,7 @@ def to_chat(
         unseal=unseal,
         thinking_since=_thinking_since(settings.reasoning, items),
     )
+    messages = writer.write(notes=(request.get("instructions"), words, choice.words))
     if not messages:
         raise InvalidRequestError("The input holds nothing that a model could answer.", param="input")
     payload = {
