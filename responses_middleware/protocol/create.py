@@ -4,24 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Required, TypedDict
 
+from .containers import OBJECT, Either, ListOf, MapOf, Record
 from .formats import REASONING, TEXT
 from .items import INPUT_ITEMS
-from .shapes import (
-    BOOLEAN,
-    IDENTIFIER,
-    INTEGER,
-    OBJECT,
-    STRING,
-    Decimal,
-    Either,
-    Integer,
-    ListOf,
-    MapOf,
-    OneOf,
-    Record,
-    Shape,
-    Text,
-)
+from .scalars import BOOLEAN, IDENTIFIER, INTEGER, STRING, Decimal, Integer, OneOf, Text
+from .shapes import Shape
 from .tools import TOOL_CHOICE, TOOLS
 
 if TYPE_CHECKING:

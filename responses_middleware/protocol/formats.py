@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from .shapes import BOOLEAN, FUNCTION_NAME, OBJECT, STRING, OneOf, Record, Shape, Tagged
+from .containers import OBJECT, Record, Tagged
+from .scalars import BOOLEAN, FUNCTION_NAME, STRING, OneOf
+from .shapes import Shape
 
 REASONING_EFFORT: Final = OneOf("none", "minimal", "low", "medium", "high", "xhigh", "max")
 _SUMMARY: Final = OneOf("auto", "concise", "detailed")

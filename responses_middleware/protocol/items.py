@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Final, TypeAlias
 
 from . import faults
+from .containers import OBJECT, OBJECTS, STRINGS, ListOf, MapOf, Record, Tagged
 from .faults import Fault
 from .formats import REASONING_EFFORT, TEXT_FORMATS
 from .parts import (
@@ -22,22 +23,8 @@ from .parts import (
     Parts,
     text_or_parts,
 )
-from .shapes import (
-    ANYTHING,
-    BOOLEAN,
-    INTEGER,
-    OBJECT,
-    OBJECTS,
-    STRING,
-    STRINGS,
-    ListOf,
-    MapOf,
-    OneOf,
-    Record,
-    Refused,
-    Shape,
-    Tagged,
-)
+from .scalars import ANYTHING, BOOLEAN, INTEGER, STRING, OneOf, Refused
+from .shapes import Shape
 from .tools import TOOLS
 
 Item: TypeAlias = dict[str, Any]

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from . import faults
+from .containers import OBJECT, Either, Record, Tagged
 from .faults import Fault
-from .shapes import OBJECT, STRING, Either, OneOf, Record, Shape, Tagged
+from .scalars import STRING, OneOf
+from .shapes import Shape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

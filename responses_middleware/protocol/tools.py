@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeAlias
 
-from .shapes import (
-    BOOLEAN,
-    FUNCTION_NAME,
-    INTEGER,
-    OBJECT,
-    STRING,
-    STRINGS,
-    Either,
-    ListOf,
-    MapOf,
-    OneOf,
-    Record,
-    Shape,
-    Tagged,
-)
+from .containers import OBJECT, STRINGS, Either, ListOf, MapOf, Record, Tagged
+from .scalars import BOOLEAN, FUNCTION_NAME, INTEGER, STRING, OneOf
+from .shapes import Shape
 
 Tool: TypeAlias = dict[str, Any]
 """An element of `tools`: an object with a `type`; `TOOL_TYPES` says which other keys."""

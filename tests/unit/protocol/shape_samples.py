@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from responses_middleware.protocol import shapes
+from responses_middleware.protocol import containers, scalars
 from responses_middleware.protocol.items import Items
 from responses_middleware.protocol.parts import Parts
 
@@ -29,33 +29,33 @@ _JSON = {
 def example(shape: Shape) -> Any:
     """A value that fits, with required fields only."""
     match shape:
-        case shapes.Text() | shapes.Identifier():
+        case scalars.Text() | scalars.Identifier():
             return "a"
-        case shapes.Boolean():
+        case scalars.Boolean():
             return True
-        case shapes.Integer() | shapes.Decimal():
+        case scalars.Integer() | scalars.Decimal():
             return 1
-        case shapes.OneOf():
+        case scalars.OneOf():
             return shape.values[0]
-        case shapes.ListOf() | Items() | Parts():
+        case containers.ListOf() | Items() | Parts():
             return [example(shape.element)]
-        case shapes.MapOf():
+        case containers.MapOf():
             return {"key": example(shape.element)}
-        case shapes.Object() | shapes.Anything():
+        case containers.Object() | scalars.Anything():
             return {}
-        case shapes.Refused():
+        case scalars.Refused():
             return None
-        case shapes.Either():
+        case containers.Either():
             return example(next(iter(shape.shapes.values())))
-        case shapes.Record():
+        case containers.Record():
             fields = {name: example(field) for name, field in shape.required.items()}
             return fields | {name: example(shape.optional[name]) for name in shape.any_of[:1]}
-        case shapes.Tagged():
+        case containers.Tagged():
             return tagged_example(shape, next(iter(shape.table)))
     raise AssertionError(shape)
 
 
-def tagged_example(shape: shapes.Tagged, tag: str) -> Any:
+def tagged_example(shape: containers.Tagged, tag: str) -> Any:
     """A value of that row."""
     return {shape.key: tag, **example(shape.table[tag])}
 
@@ -64,19 +64,19 @@ def wrong_types(shape: Shape) -> Iterator[tuple[Places, Any]]:
     """Values that have a wrong type in one place, each with the place; deep inside too."""
     yield from (((), value) for kind, value in _JSON.items() if kind not in _kinds(shape))
     match shape:
-        case shapes.ListOf() | Items() | Parts():
+        case containers.ListOf() | Items() | Parts():
             good = example(shape.element)
             for places, bad in wrong_types(shape.element):
                 yield (1, *places), [good, bad]
-        case shapes.MapOf():
+        case containers.MapOf():
             for places, bad in wrong_types(shape.element):
                 yield ("other", *places), {"key": example(shape.element), "other": bad}
-        case shapes.Either():
+        case containers.Either():
             for inner in shape.shapes.values():
                 yield from ((places, bad) for places, bad in wrong_types(inner) if places)
-        case shapes.Record():
+        case containers.Record():
             yield from _wrong_fields(shape)
-        case shapes.Tagged():
+        case containers.Tagged():
             for tag, row in shape.table.items():
                 good = tagged_example(shape, tag)
                 yield (shape.key,), good | {shape.key: 5}
@@ -87,7 +87,7 @@ def _wrong_rows(row: Shape) -> Iterator[tuple[Places, Any]]:
     return ((places, bad) for places, bad in wrong_types(row) if places and isinstance(bad, dict))
 
 
-def _wrong_fields(record: shapes.Record) -> Iterator[tuple[Places, Any]]:
+def _wrong_fields(record: containers.Record) -> Iterator[tuple[Places, Any]]:
     good = example(record)
     for name, shape in (*record.required.items(), *record.optional.items()):
         for places, bad in wrong_types(shape):
@@ -97,7 +97,7 @@ def _wrong_fields(record: shapes.Record) -> Iterator[tuple[Places, Any]]:
 
 def missing_fields(shape: Shape) -> Iterator[tuple[str, Any]]:
     """Values of a record that lack one required field, each with its name."""
-    if isinstance(shape, shapes.Record):
+    if isinstance(shape, containers.Record):
         good = example(shape)
         for name in shape.required:
             yield name, {key: value for key, value in good.items() if key != name}
@@ -107,19 +107,19 @@ def missing_fields(shape: Shape) -> Iterator[tuple[str, Any]]:
 
 def _kinds(shape: Shape) -> set[type]:
     match shape:
-        case shapes.Text() | shapes.Identifier() | shapes.OneOf():
+        case scalars.Text() | scalars.Identifier() | scalars.OneOf():
             return {str}
-        case shapes.Boolean():
+        case scalars.Boolean():
             return {bool}
-        case shapes.Integer():
+        case scalars.Integer():
             return {int}
-        case shapes.Decimal():
+        case scalars.Decimal():
             return {int, float}
-        case shapes.ListOf() | Items() | Parts():
+        case containers.ListOf() | Items() | Parts():
             return {list}
-        case shapes.Either():
+        case containers.Either():
             return set(shape.shapes)
-        case shapes.MapOf() | shapes.Object() | shapes.Record() | shapes.Tagged():
+        case containers.MapOf() | containers.Object() | containers.Record() | containers.Tagged():
             return {dict}
         case _:
             return set(_JSON)
