@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from .chat import ChatRequest
 from .create import CreateRequest
-from .events import Event
 from .items import Item
 from .response import Response
 from .tools import Tool
@@ -13,7 +12,6 @@ from .validate import validate
 __all__ = [
     "ChatRequest",
     "CreateRequest",
-    "Event",
     "Item",
     "Response",
     "Tool",
