@@ -79,7 +79,7 @@ class ThinkSplitter:
             case "implicit":
                 return self._implicit(pieces)
             case "before":
-                return self._before(pieces)
+                return self._before()
             case "inside":
                 return self._inside(pieces)
             case "behind":
@@ -108,7 +108,7 @@ class ThinkSplitter:
         self._rest, self._state = self._rest[end:], "behind"
         return True
 
-    def _before(self, pieces: list[Piece]) -> bool:
+    def _before(self) -> bool:
         if end := _opened(self._rest):
             self._rest, self._state = self._rest[end:], "inside"
             return True

@@ -58,13 +58,11 @@ class Transcoder:
     ) -> None:
         self.stream = stream
         self.begun = False
-        self.is_stream = (
-            True  # the upstream calls its answer a stream: one that ends without a frame has failed as such
-        )
+        # The upstream calls its answer a stream: one that ends without a frame has failed as such.
+        self.is_stream = True
         self.frames_read = 0  # data frames; comments are no progress
-        self.terminal: Event | None = (
-            None  # the last event; written by `last_frames`, so that it can be stored before it is told
-        )
+        # The last event; written by `last_frames`, so that it can be stored before it is told.
+        self.terminal: Event | None = None
         self._body = AnswerBody(max_frame=max_frame, max_document=max_document)
         self._splice = None if observe or silent else Splice(stream, max_frame)
         # The fast path: rewrites a read that only adds text as those before it, or answers None; `feed` takes any.
