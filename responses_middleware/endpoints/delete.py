@@ -9,7 +9,7 @@ from .stored import not_found
 
 
 async def delete(runtime: Runtime, connection: Connection, response_id: str) -> None:
-    """Forget it; responses that continued it stay complete."""
+    """Forget this owner's response; those that continued it stay complete."""
     owner = runtime.owner(connection.scope)
     if runtime.store is None or not await runtime.store.delete(owner, response_id):
         raise not_found(response_id)

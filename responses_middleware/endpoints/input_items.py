@@ -10,7 +10,7 @@ from .stored import found
 
 
 async def input_items(runtime: Runtime, connection: Connection, response_id: str) -> None:
-    """One page of them, the newest first unless `order=asc`."""
+    """Answer with one page of the items, the newest first unless `order=asc`."""
     asked = parse_query(connection.scope.get("query_string", b""))
     row = await found(runtime, connection, response_id)
     items = [*row.history, *row.input]

@@ -12,7 +12,7 @@ from .stored import found
 
 
 async def retrieve(runtime: Runtime, connection: Connection, response_id: str) -> None:
-    """Answer with the Response object as it was sent last."""
+    """Answer with the Response object as it was sent last. Raises NotFoundError; InvalidRequestError for `stream`."""
     query = parse_qs(connection.scope.get("query_string", b"").decode("latin-1"))
     if query.get("stream", ["false"])[-1].lower() == "true":
         raise InvalidRequestError(

@@ -9,7 +9,7 @@ from ..state import StoredResponse
 
 
 async def found(runtime: Runtime, connection: Connection, response_id: str) -> StoredResponse:
-    """The row; NotFoundError if there is none for this owner."""
+    """The row of a response; NotFoundError if this owner has none with this id."""
     owner = runtime.owner(connection.scope)
     row = await runtime.store.get(owner, response_id) if runtime.store else None
     if row is None:
@@ -18,4 +18,5 @@ async def found(runtime: Runtime, connection: Connection, response_id: str) -> S
 
 
 def not_found(response_id: str) -> NotFoundError:
+    """The error for an id that does not exist, or not for this owner."""
     return NotFoundError(f"Response with id '{response_id}' not found.")

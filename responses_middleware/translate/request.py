@@ -88,16 +88,9 @@ def to_chat(
     messages = writer.write(notes=(request.get("instructions"), words, choice.words))
     if not messages:
         raise InvalidRequestError("The input holds nothing that a model could answer.", param="input")
-    payload = {
-        "model": model,
-        "messages": messages,
-        **_sampling(request, settings, dialect, unsupported),
-        **_tool_parameters(request, offered, choice, dialect, unsupported),
-        **({"response_format": form} if form else {}),
-        **_forwarded(request, dialect, unsupported),
-        **_streaming(request, dialect),
-    }
-    return ChatCall(payload=cast("ChatRequest", payload), names=offered.names, left_out=unsupported.names)
+    parameters = _parameters(request, settings, offered, choice, form, dialect, unsupported)
+    payload = cast("ChatRequest", {"model": model, "messages": messages, **parameters})
+    return ChatCall(payload=payload, names=offered.names, left_out=unsupported.names)
 
 
 def input_items(request: Mapping[str, Any]) -> list[Item]:
@@ -172,6 +165,25 @@ def _all_tools(
         if item.get("type") in ("additional_tools", "tool_search_output"):
             for index, tool in enumerate(item.get("tools") or ()):
                 yield ListedTool((*place(position), "tools", index), tool, found=True)
+
+
+def _parameters(
+    request: Mapping[str, Any],
+    settings: _Settings,
+    offered: OfferedTools,
+    choice: ToolChoice,
+    form: dict[str, Any] | None,
+    dialect: Dialect,
+    unsupported: LeftOut,
+) -> dict[str, Any]:
+    """All of the payload but the model and the messages."""
+    return {
+        **_sampling(request, settings, dialect, unsupported),
+        **_tool_parameters(request, offered, choice, dialect, unsupported),
+        **({"response_format": form} if form else {}),
+        **_forwarded(request, dialect, unsupported),
+        **_streaming(request, dialect),
+    }
 
 
 def _sampling(
