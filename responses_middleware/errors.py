@@ -183,7 +183,7 @@ class UpstreamConnectionError(UpstreamError):
 
 
 class UpstreamProtocolError(UpstreamError):
-    """The answer is none that a chat completion server gives."""
+    """An answer that no chat completions server gives."""
 
 
 class WrappedAppError(UpstreamError):

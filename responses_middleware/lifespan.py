@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Lifespan:
-    """Pass the lifespan on; drain before the app shuts down, close behind it.
+    """Pass the lifespan on; drain before the app shuts down, close after it.
 
     An app that knows no lifespan raises or returns before it answers (as the ASGI specification lets it): the protocol
     is then spoken for it, so that our own clients are closed all the same.
@@ -47,7 +47,7 @@ class Lifespan:
 
         try:
             await self._app(scope, inner_receive, inner_send)
-        except Exception:  # "no lifespan" may be any exception; one behind the first answer is a real fault
+        except Exception:  # "no lifespan" may be any exception; one after the first answer is a real fault
             if answered:
                 await self._aclose()
                 raise

@@ -151,7 +151,7 @@ class ResponsesMiddleware:
         return None if scope["method"] == "OPTIONS" else steps  # an outer or inner CORS layer must see it
 
     def _steps(self, scope: Scope) -> Sequence[str] | None:
-        """What stands behind `{prefix}/responses` in the path, or None if it is not ours."""
+        """What follows `{prefix}/responses` in the path, or None if it is not ours."""
         path = _route_path(scope)
         if not path.startswith(self._responses):
             return None

@@ -7,11 +7,10 @@ from typing import Any
 
 from ..errors import InvalidRequestError, PreviousResponseNotFoundError
 from ..protocol.item_ids import id_prefix
+from ..protocol.items import Item
 from ..state import StoredResponse
 from ..translate.request import input_items
 from .runtime import Runtime
-
-Item = dict[str, Any]
 
 
 def refers(request: Mapping[str, Any]) -> bool:

@@ -55,7 +55,7 @@ class Supervisor:
             self._running += 1  # two servers may run one app in a process
             try:
                 yield self
-            except Exception as error:  # raised behind the group, which would wrap it
+            except Exception as error:  # raised outside the group, which would wrap it
                 failure = error
             finally:
                 self._running -= 1

@@ -13,6 +13,7 @@ from .. import _json
 from ..dialects.lessons import changes
 from ..errors import ResponsesError, UpstreamError, WrappedAppError
 from ..protocol.chat import ChatRequest
+from ..protocol.items import Item
 from ..state import StoreError
 from ..stream.machine import ResponseStream
 from ..stream.transcoder import Transcoder
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
     from ..stream import Event
 
-Item = dict[str, Any]
 
 _STORE_PATIENCE = 5.0  # seconds; a store that hangs must not hold the answer back
 _FAREWELL_OF_APP = 0.3  # seconds; an app that got http.disconnect may end its own way
@@ -195,7 +195,7 @@ class Run:
 
     def _upstream_call(self, call: ChatCall, watch: Watch) -> UpstreamCall:
         return UpstreamCall(
-            # Apps keep it as long as they answer; the bytes that orjson makes have up to 4 KiB to spare behind them.
+            # Apps keep it as long as they answer; the bytes that orjson makes have up to 4 KiB to spare at their end.
             body=bytes(memoryview(_json.dumps(call.payload))),
             stream=bool(self._request.get("stream")),
             scope=self._connection.scope,
@@ -255,7 +255,7 @@ class Run:
         return None
 
     async def keep(self, response: dict[str, Any]) -> None:
-        """Store a response; what is ready to be sent must not be lost, so that a leave of the client can't end this."""
+        """Store a response; what is ready to be sent must not be lost, so a client that leaves cannot end this."""
         if not self._stores:
             return
         kept = False
@@ -267,7 +267,7 @@ class Run:
                 kept = True
         except StoreError as error:
             logger.error("the store failed: %s", error.message)
-        except Exception as error:  # a store of the user's: the answer is good, whatever is wrong with it
+        except Exception as error:  # a store of the operator's: the answer is good, whatever is wrong with it
             logger.error("the store failed: %s", type(error).__name__)
         if not kept:
             logger.error("response %s is not kept", response["id"])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .logprobs import Written
 
 Event = dict[str, Any]
+"""An object with `type` and `sequence_number`; the other keys depend on the type (response_stream_event.py)."""
 
 
 class Delta(Event):

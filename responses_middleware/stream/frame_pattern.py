@@ -64,7 +64,7 @@ class FramePattern:
 
     Attributes:
         steps: the bytes in front of each hole, what may fill it, and its kind; the text is one of them.
-        end: the bytes behind the last hole, blank line included.
+        end: the bytes after the last hole, blank line included.
         has_counts: whether there are holes beside those of the text and its logprobs.
     """
 
@@ -120,7 +120,7 @@ def _pattern(before: bytes, fill: Fill, behind: tuple[bytes, bytes, bytes]) -> F
 
 
 def _with_counts(steps: list[Step], part: bytes) -> tuple[list[Step], bytes]:
-    """The steps, those for the counts and paddings in these bytes behind them, and the bytes behind the last one."""
+    """The steps, those for the counts and paddings in these bytes after them, and the bytes after the last one."""
     at = 0
     more: list[Step] = []
     for run in _find_runs(part):

@@ -11,11 +11,12 @@ from collections.abc import Callable, Collection
 from typing import TypeVar
 
 from ..errors import UpstreamProtocolError
+from ..protocol.items import Item
 from ..translate.tool_names import ToolNames
 from .citations import Citations
 from .events import Outbox
 from .open_calls import OpenCall
-from .open_items import MOST, Item, ItemStatus, OpenItem, OpenMessage, OpenReasoning
+from .open_items import MOST, ItemStatus, OpenItem, OpenMessage, OpenReasoning
 from .returns import Returns
 from .toolcalls import CallIds
 
@@ -145,7 +146,7 @@ class ItemLine:
         room, self._outbox.room = self._outbox.room, sys.maxsize  # what it still says has found room when it came
         self.output.append(item.close(status, tell=tell))
         self._outbox.room = room
-        if isinstance(item, OpenCall) and item.opaque:  # a signature that came behind the arguments
+        if isinstance(item, OpenCall) and item.opaque:  # a signature that came after the arguments
             self._returns.keep_of_call(self.output[-1]["call_id"], item.opaque)
 
     def _carry_returns(self) -> None:

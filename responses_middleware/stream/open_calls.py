@@ -15,11 +15,12 @@ from .. import _json
 from .._json import repaired
 from ..errors import UpstreamProtocolError
 from ..protocol.item_ids import id_prefix
+from ..protocol.items import Item
 from ..translate.client_tools import call_fields
 from ..translate.tool_names import ToolBinding
 from .events import Flow, Outbox
 from .json_scan import JSONScanner, MemberText
-from .open_items import Item, ItemStatus, OpenItem
+from .open_items import ItemStatus, OpenItem
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from ..protocol.items import Item
 from .events import Outbox
-from .open_items import Item, ItemStatus, OpenItem
+from .open_items import ItemStatus, OpenItem
 
 _base64_of = re.compile(r"data:image/[\w.+-]+;base64,([A-Za-z0-9+/]+=*)").fullmatch
 

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from ..errors import UpstreamProtocolError
+from ..protocol.items import Item
 from .events import Flow, Outbox
 from .logprobs import Written
 
-Item = dict[str, Any]
 ItemStatus = Literal["completed", "incomplete"]
 MOST = 10_000  # items of a response, and parts of a message; as many as the items of an input
 _SIZE_OF_STEP = 100  # what a piece that waits takes beside its text
@@ -43,7 +43,7 @@ class OpenItem:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is missing in an answer that was cut behind it."""
+        """Whether nothing is missing in an answer that was cut after it."""
         return True
 
     @property

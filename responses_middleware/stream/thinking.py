@@ -54,7 +54,7 @@ class ThinkSplitter:
         return pieces
 
     def release(self) -> list[Piece]:
-        """What was held back, because something else comes now. Thinking goes on behind it; else the answer has
+        """What was held back, because something else comes now. Thinking goes on after it; otherwise the answer has
         begun."""
         rest, self._rest = self._take_waiting() + self._rest, ""
         inside = self._state == "inside"

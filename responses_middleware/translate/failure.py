@@ -64,7 +64,7 @@ _WORDS = (
 _OF_AN_ANSWER = ("delta", "content", "output", "response", "tool_calls", "usage")
 _FAILED = frozenset({"error", "fail", "failed", "failure"})
 _ALL_WELL = frozenset({"0", "200", "ok", "success"})  # as `code`, in lower case
-# Steps of a path behind which everything is the client's own.
+# Steps of a path after which everything is the client's own.
 _OF_THE_CLIENT = frozenset({"arguments", "content", "metadata", "parameters", "schema"})
 _LOOKS_INTERNAL = re.compile(
     r"Traceback \(most recent call last\)|^[ \t]*File \"|<html|<!doctype|<\?xml|<body", re.IGNORECASE | re.MULTILINE

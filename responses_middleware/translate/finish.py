@@ -53,7 +53,7 @@ _WORDS: dict[Outcome, str] = {
 
 
 def outcome_of(finish_reason: str) -> Outcome:
-    """What the response becomes; the reasons of servers come in any case, Gemini's with a detail behind a colon."""
+    """What the response becomes; the reasons of servers come in any case, Gemini's with a detail after a colon."""
     if finish_reason in _OUTCOMES:
         return _OUTCOMES[finish_reason]
     reason = re.sub(r"[^a-z0-9]+", "_", finish_reason.lower().partition(":")[0]).strip("_")

@@ -1,6 +1,6 @@
 """Items of a Responses request → messages of a chat request.
 
-One assistant message holds a turn: its thinking, its text and all its parallel calls. The results stand directly behind
+One assistant message holds a turn: its thinking, its text and all its parallel calls. The results stand directly after
 it, in call order, wherever they stand in the input. Chat servers refuse anything else.
 """
 
@@ -23,7 +23,7 @@ from .turn import Message, Turn
 
 Unseal = Callable[[str], dict[str, Any] | None]
 
-# Items of tools that another server ran: what they found is in the text behind them.
+# Items of tools that another server ran: what they found is in the text that follows.
 _NOT_CARRIED = frozenset(
     {
         "web_search_call",

@@ -42,7 +42,7 @@ class Namespace:
 
 
 def _shortened(text: str, most: int) -> str:
-    """The text, cut behind a word if it is longer; nothing, if that would be too short to say anything."""
+    """The text, cut after a word if it is longer; nothing, if that would be too short to say anything."""
     if len(text) <= most:
         return text
     if most < _SHORTEST:

@@ -31,7 +31,7 @@ EXTENSIONS_OF_THE_CONNECTION = frozenset(
 )
 """What an app may use to answer past our `send`, or beside the body: not offered to it."""
 
-_MOST_ABSORBED = 100  # messages behind `[DONE]`: a comment or a last usage frame is usual, an endless stream is none
+_MOST_ABSORBED = 100  # messages after `[DONE]`: a comment or a last usage frame is usual, an endless stream is none
 _PLAIN_SCHEMES = {"ws": "http", "wss": "https"}
 
 
@@ -118,7 +118,7 @@ class _Exchange:
         self._ended = False
         self.failure: Exception | None = None
         self._absorbed = 0
-        self.broken_off = False  # the app went on behind the end, and was told
+        self.broken_off = False  # the app went on after the end, and was told
 
     @property
     def is_over(self) -> bool:

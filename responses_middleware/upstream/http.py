@@ -120,6 +120,6 @@ async def _push(response: httpx.Response, decoder: BodyDecoder | None, sink: Sin
 def _checked_key(api_key: str | None) -> str | None:
     if api_key and not (api_key.isascii() and api_key.isprintable()):
         raise ConfigurationError(
-            "api_key holds a character that no header can carry; is there a line end behind it?", param="api_key"
+            "api_key holds a character that no header can carry; is there a line break after it?", param="api_key"
         )
     return api_key or None

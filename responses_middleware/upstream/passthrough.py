@@ -67,7 +67,7 @@ class PassThrough:
             group.start_soon(body.watch)
             try:
                 await self._relay(scope, url, body, send)
-            except (OSError, ResponsesError) as error:  # raised behind the group, which would wrap it
+            except (OSError, ResponsesError) as error:  # raised outside the group, which would wrap it
                 failure = error
             group.cancel_scope.cancel()
         if failure is not None and not body.is_gone:
@@ -103,7 +103,7 @@ class PassThrough:
             raise MethodNotAllowedError(method, scope["path"], allowed=_ALLOWED)
         query = quote(scope.get("query_string", b"").decode("latin-1"), safe=_QUERY_SAFE)
         url = self._url(path, query)
-        # No way out of the base. Servers hand on what clients write where the path belongs ("@other.host/x"); behind
+        # No way out of the base. Servers hand on what clients write where the path belongs ("@other.host/x"); after
         # the origin that would be another host, which would get the key.
         if url is None or not path.startswith("/") or {".", ".."} & set(_slash.split(unquote(path))):
             raise NotFoundError(f"Invalid URL ({method} {scope['path']})")

@@ -68,7 +68,7 @@ class LoopClient:
 async def _kept_client() -> AsyncGenerator[httpx.AsyncClient]:
     """A client that is closed at the latest when its loop ends: asyncio and trio then close their async generators.
 
-    An app that never gets a lifespan (a mounted sub-app, many tests) would else leave an open session behind.
+    An app that never gets a lifespan (a mounted sub-app, many tests) would otherwise leave an open session behind.
     """
     client = new_client()
     try:
@@ -81,7 +81,7 @@ def new_client() -> httpx.AsyncClient:
     """A client that remembers and queues nothing: on aiohttp if that is installed and asyncio runs, else httpx's own.
 
     Proxy and netrc settings of the environment are left alone, redirects are answers. Every request gets a connection
-    of its own: bytes that an upstream sends behind an answer would be read as the answer to the next request. httpcore
+    of its own: bytes that an upstream sends after an answer would be read as the answer to the next request. httpcore
     1.0 keeps them in its parser, and aiohttp 3.14 parses them while the connection lies in its pool.
     """
     import httpx
@@ -117,7 +117,7 @@ def _aiohttp_transport(tls: ssl.SSLContext) -> httpx.AsyncBaseTransport | None:
     except ImportError:
         return None
     try:
-        # limit=0 is no limit; else it is 100 requests, whatever the limits of httpx say
+        # limit=0 is no limit; otherwise it is 100 requests, whatever the limits of httpx say
         connector = aiohttp.TCPConnector(limit=0, force_close=True, ssl=tls)
     except RuntimeError:  # no asyncio loop: trio runs
         return None

@@ -60,7 +60,7 @@ def test_a_wrong_url_says_how_to_write_it(url: str, hint: str) -> None:
 
 
 def test_a_key_with_a_line_end_is_refused_without_being_shown() -> None:
-    with pytest.raises(ConfigurationError, match="line end") as caught:
+    with pytest.raises(ConfigurationError, match="line break") as caught:
         HttpUpstream("http://host/v1", api_key="sk-1\n", limits=Limits())
 
     assert "sk-1" not in caught.value.message
