@@ -49,7 +49,7 @@ def require_uvicorn() -> None:
     try:
         import uvicorn  # noqa: F401
     except ImportError:
-        raise ConfigurationError("uvicorn is not installed: pip install 'responses-middleware[cli]'") from None
+        raise ConfigurationError("uvicorn is not installed: pip install 'uvicorn[standard]'") from None
 
 
 def listen(host: str, port: int) -> socket.socket:

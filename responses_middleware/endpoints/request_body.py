@@ -94,7 +94,7 @@ def decode_request_body(data: bytes, encoding: str, max_bytes: int) -> bytes:
 def _unsupported(name: str) -> UnsupportedEncodingError:
     if name == "zstd":
         return UnsupportedEncodingError(
-            "Content-Encoding 'zstd' is not installed here: the server needs `pip install responses-middleware[zstd]`; "
+            "Content-Encoding 'zstd' is not installed here: the server needs `pip install zstandard`; "
             "gzip, deflate and identity are accepted."
         )
     return UnsupportedEncodingError(f"Content-Encoding {name[:40]!r} is not known; {_ACCEPTED} are accepted.")

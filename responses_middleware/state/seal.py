@@ -41,7 +41,7 @@ class Sealer:
         self._secrets = [secrets.token_bytes(32)] if secret is None else _split(secret)
         if secret is not None and not self._available:
             raise ConfigurationError(
-                "a secret is given, but sealing needs a library: pip install 'responses-middleware[seal]'",
+                "a secret is given, but sealing needs a library: pip install cryptography",
                 param="secret",
             )
 

@@ -40,22 +40,16 @@ def _strings(value: object) -> list[str]:
 def _program(value: object) -> list[str]:
     """A program and its arguments. A line is for a shell: Codex' own models ask for one so, and clients run the words
     as they stand."""
-    return ["bash", "-lc", _line(value)] if isinstance(value, str) else _strings(value)
+    return ["bash", "-lc", value] if isinstance(value, str) else _strings(value)
 
 
 def _lines(value: object) -> list[str]:
     """Lines for a shell; of a program and its arguments, the line that runs it."""
     if not isinstance(value, list):
-        return [_line(value)]
+        return [_text(value)]
     if not value:
         raise ValueError("no commands")
-    return [shlex.join(_strings(entry)) if isinstance(entry, list) else _line(entry) for entry in value]
-
-
-def _line(value: object) -> str:
-    if not _text(value).strip():
-        raise ValueError("an empty line")
-    return _text(value)
+    return [shlex.join(_strings(entry)) if isinstance(entry, list) else _text(entry) for entry in value]
 
 
 def _text(value: object) -> str:

@@ -284,8 +284,9 @@ def _word(value: object) -> str | None:
 
 def _plain_message(body: bytes, status: int) -> str:
     text = body.decode("utf-8", "replace").strip()
-    short = 0 < len(text) <= 300 and not _LOOKS_INTERNAL.search(text) and "<" not in text
-    return text if short else f"the upstream answered with status {status}"
+    is_cut_json = text[:1] in ("{", "[")
+    is_word = 0 < len(text) <= 300 and not is_cut_json and not _LOOKS_INTERNAL.search(text) and "<" not in text
+    return text if is_word else f"the upstream answered with status {status}"
 
 
 def _plain_refusal(body: bytes) -> str:

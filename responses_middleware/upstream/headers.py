@@ -107,9 +107,14 @@ def outbound_request_headers(headers: Iterable[tuple[bytes, bytes]], length: int
     return [*kept, _JSON, (b"content-length", b"%d" % length), _IDENTITY]
 
 
-def relayed_request_headers(headers: Iterable[tuple[bytes, bytes]], api_key: str | None) -> Headers:
-    """The headers of a request that is passed to another origin with its body as it is."""
-    kept = _for_another_origin(headers, api_key)
+def relayed_request_headers(
+    headers: Iterable[tuple[bytes, bytes]], api_key: str | None, *, with_key: bool = True
+) -> Headers:
+    """The headers of a request that is passed to another origin with its body as it is.
+
+    `api_key` takes the place of the client's credentials; without `with_key` nothing does.
+    """
+    kept = _for_another_origin(headers, api_key, with_key=with_key)
     if any(name == b"accept-encoding" for name, _ in kept):
         return kept
     return [*kept, _IDENTITY]  # HTTP clients would ask for gzip in the name of a client that did not
@@ -126,10 +131,12 @@ def relayed_answer_headers(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
     return _without_hop_by_hop(headers, HOP_BY_HOP | OF_THE_SERVER | OF_THE_ORIGIN, HOP_BY_HOP_PREFIXES)
 
 
-def _for_another_origin(headers: Iterable[tuple[bytes, bytes]], api_key: str | None) -> Headers:
+def _for_another_origin(
+    headers: Iterable[tuple[bytes, bytes]], api_key: str | None, *, with_key: bool = True
+) -> Headers:
     dropped = HOP_BY_HOP | BOUND_TO_ORIGIN | (CREDENTIALS if api_key else frozenset())
     kept = _without_hop_by_hop(headers, dropped, BOUND_TO_ORIGIN_PREFIXES)
-    if api_key:
+    if api_key and with_key:
         kept.append((b"authorization", b"Bearer " + api_key.encode()))
     return kept
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, UpstreamProtocolError
 from .decoding import push_decoded, start_answer
 from .headers import outbound_request_headers, relayed_request_headers
 from .transport import LoopClient, close, raise_upstream_error, read
@@ -69,12 +69,13 @@ class HttpUpstream:
     ) -> httpx.Response:
         """Pass a client's request on to a URL of `self.base`, all waits within `idle_timeout`.
 
-        `with_key` is False for what lies beside the base: the key is for the API, not for what else the server has.
+        `with_key` is False for what lies beside the base: the key is for the API, not for what else the server has; nor
+        are the client's credentials, which the key takes the place of.
 
         The answer is read with `transport.read` and closed with `transport.close`. Raises UpstreamConnectionError,
         UpstreamTimeoutError.
         """
-        relayed = relayed_request_headers(headers, self._api_key if with_key else None)
+        relayed = relayed_request_headers(headers, self._api_key, with_key=with_key)
         return await self._open(method, url, relayed, content, read_timeout=self.limits.idle_timeout)
 
     async def aclose(self) -> None:
@@ -98,9 +99,13 @@ class HttpUpstream:
         if "cookie" not in client.headers:  # what an answer to someone else may have put into a jar
             request.headers.pop("cookie", None)
         try:
-            return await client.send(request, stream=True, follow_redirects=False)
+            response = await client.send(request, stream=True, follow_redirects=False)
         except Exception as error:
             raise_upstream_error(error)
+        if response.status_code == 101:
+            await close(response)
+            raise UpstreamProtocolError("the upstream switched protocols, which nobody asked for")
+        return response
 
 
 async def _push(response: httpx.Response, decoder: BodyDecoder | None, sink: Sink) -> None:

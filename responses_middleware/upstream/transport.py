@@ -125,7 +125,10 @@ def _aiohttp_transport(tls: ssl.SSLContext) -> httpx.AsyncBaseTransport | None:
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),  # a jar of its own, which the httpx client's policy does not reach
         auto_decompress=False,
-        skip_auto_headers=("Content-Type",),
+        skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
+        # force_close would say `close`: a server that refuses a body unread then resets the connection, and the reset
+        # overtakes its 401
+        headers={"Connection": "keep-alive"},
         max_line_size=MAX_HEADER_BYTES,
         max_field_size=MAX_HEADER_BYTES,
     )

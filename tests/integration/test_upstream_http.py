@@ -89,6 +89,18 @@ async def test_the_request_is_the_chat_request_with_the_credential_of_the_client
     assert headers[b"traceparent"] == b"00-1"
     assert headers[b"host"] == server.url[7:-3].encode()
     assert not {b"cookie", b"origin", b"x-hop", b"transfer-encoding"} & set(headers)
+    assert headers.get(b"connection") != b"close"  # a server that refuses a body unread would reset the connection
+    if kind in ("fast", "plain"):  # not a client of the caller's
+        assert not {b"accept", b"user-agent"} & set(headers)
+
+
+async def test_a_switch_of_protocols_is_no_answer(kind: str) -> None:
+    switch = b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n"
+    async with serving(saying(switch)) as server:
+        with pytest.raises((UpstreamConnectionError, UpstreamProtocolError)) as caught:
+            await ask(kind, server.url, Record())
+
+    assert caught.value.status == 502
 
 
 async def test_the_key_takes_the_place_of_the_credential(kind: str) -> None:

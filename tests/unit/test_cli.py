@@ -103,7 +103,7 @@ def test_without_uvicorn_one_line_says_how_to_get_it(
     status, lines = failure(capsys, URL)
 
     assert status == 2
-    assert lines == ["responses-middleware: error: uvicorn is not installed: pip install 'responses-middleware[cli]'"]
+    assert lines == ["responses-middleware: error: uvicorn is not installed: pip install 'uvicorn[standard]'"]
 
 
 def test_without_the_wheels_the_demo_says_how_to_get_them(

@@ -221,7 +221,6 @@ def test_the_status_tells_what_the_body_does_not(body: object, status: int, kind
         (b"<html>", "the upstream answered with status 503"),
         (b"x" * 301, "the upstream answered with status 503"),
         (b"\xff\xfe", "\ufffd\ufffd"),
-        (b'{"error": {"message": "No"', '{"error": {"message": "No"'),
         ([OPENAI], "No"),
         ({"message": "No"}, "No"),
     ],
@@ -250,3 +249,8 @@ def test_a_redirect_is_the_operators_to_mend() -> None:
 )
 def test_a_failed_response_has_a_code_that_clients_know(error: UpstreamError, code: str) -> None:
     assert response_error(error) == {"code": code, "message": "x"}
+
+
+@pytest.mark.parametrize("cut", [b'{"error"', b'{"error": {"message": "no', b'[{"error":'])
+def test_json_that_was_cut_is_no_message(cut: bytes) -> None:
+    assert from_error_body(429, cut, []).message == "the upstream answered with status 429"

@@ -27,7 +27,7 @@ def test_words_of_the_local_shell_stay_as_they_are(words: list[str]) -> None:
     assert action("local_shell", command=words)["command"] == words
 
 
-@pytest.mark.parametrize("nothing", ["", " \n", [], [["ls"]], 5, None])
+@pytest.mark.parametrize("nothing", [[], [["ls"]], 5, None])
 def test_a_local_shell_without_a_command_is_no_such_call(nothing: Any) -> None:
     assert action("local_shell", command=nothing) is None
 
@@ -47,7 +47,7 @@ def test_commands_of_the_shell_are_lines(commands: Any, lines: list[str]) -> Non
     assert action("shell", commands=commands)["commands"] == lines
 
 
-@pytest.mark.parametrize("nothing", ["", " ", [], [[]], ["ls", []], ["ls", [["pwd"]]], ["ls", 5], 5, None])
+@pytest.mark.parametrize("nothing", [[], [[]], ["ls", []], ["ls", [["pwd"]]], ["ls", 5], 5, None])
 def test_commands_that_are_none_are_no_such_call(nothing: Any) -> None:
     assert action("shell", commands=nothing) is None
 
