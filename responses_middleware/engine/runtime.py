@@ -193,6 +193,6 @@ def _of_operator(name: str, call: Callable[[], str]) -> str:
     """What a function of the operator's says; when it raises, that is a 500 with a log line, not the client's fault."""
     try:
         return call()
-    except Exception as error:
+    except Exception as error:  # the operator's function may raise anything; the client is told no more than that
         logger.exception("the option %r raised", name)
         raise ResponsesError("The server is not set up rightly.") from error

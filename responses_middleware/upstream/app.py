@@ -59,7 +59,7 @@ class AppUpstream:
         del call  # the app has the body once it has asked for it, and nobody else
         try:
             await self._app(scope, answer.receive, answer.send)
-        except Exception as error:
+        except Exception as error:  # an app may raise anything; it is raised on, but for what we ourselves provoked
             if answer.broken_off:
                 return  # told that nobody listens, the app gave up
             answer.raise_failure(error)
@@ -160,7 +160,7 @@ class _Exchange:
                     await self._end()
             elif kind == "http.response.start":
                 await self._start(message)
-        except Exception as error:
+        except Exception as error:  # noted, in case that the app swallows or replaces it; raised on
             self.failure = error
             raise
 

@@ -30,7 +30,7 @@ class ConnectionPerRequest(httpx.AsyncBaseTransport):
             request.stream = _Whole(request.content)
         try:
             response = await transport.handle_async_request(request)
-        except BaseException:
+        except BaseException:  # cancellation above all: httpcore would keep the connection; raised on
             await _close(transport)
             raise
         assert isinstance(response.stream, httpx.AsyncByteStream)

@@ -100,7 +100,7 @@ class HttpUpstream:
             request.headers.pop("cookie", None)
         try:
             response = await client.send(request, stream=True, follow_redirects=False)
-        except Exception as error:
+        except Exception as error:  # known by its class's name, since the client may be of any library; others go on
             raise_upstream_error(error)
         if response.status_code == 101:
             await close(response)

@@ -157,7 +157,7 @@ async def read(response: httpx.Response) -> AsyncGenerator[bytes]:
         await close(response)
         await _exhaust(pieces)
         raise
-    except Exception as error:
+    except Exception as error:  # as in http.py: what is no error of a transport goes on as it is
         if rest := _kept_back(response):
             yield rest
         raise_upstream_error(error)
@@ -178,7 +178,7 @@ async def _exhaust(pieces: AsyncIterator[bytes]) -> None:
         try:
             for _ in range(MAX_BUFFERED_PIECES):
                 await anext(pieces)
-        except Exception as error:
+        except Exception as error:  # reading on after a closed connection fails in every way; nobody wants the rest
             _forget_frames(error)
 
 
@@ -198,7 +198,7 @@ async def close(response: httpx.Response) -> None:
     with anyio.move_on_after(CLOSE_SECONDS, shield=True):
         try:
             await response.aclose()
-        except Exception as error:
+        except Exception as error:  # a connection that can't be closed any more is closed; others go on
             if _upstream_error(error) is None:
                 raise
 
